@@ -1,0 +1,72 @@
+"""What can go wrong, as a tree. The two branches decide a turn's fate; each message says what to do.
+
+NextLevelError
+├─ Transient              the cause may pass: the work is kept and tried again
+│  ├─ StoreUnreachable    Postgres
+│  ├─ QueueUnreachable    Redis
+│  ├─ ServiceUnreachable  the recall service
+│  └─ EmbedderUnavailable the embedding model or its endpoint
+└─ Permanent              trying again can't help: visible, with its reason
+   ├─ MalformedEvent      a turn event that breaks the contract
+   ├─ UnknownInstallation an event or request of somebody we never enrolled
+   ├─ ScopeDenied         somebody asked for memory that is not theirs
+   ├─ NotFound            there is no such thing in this scope
+   ├─ Misconfigured       settings, data directory or schema are not as they must be
+   └─ AlreadyRunning      another process owns this data directory
+"""
+
+
+class NextLevelError(Exception):
+    """The root of every error raised on purpose."""
+
+
+class Transient(NextLevelError):
+    """The cause may pass: keep the work and try again, without counting an attempt."""
+
+
+class StoreUnreachable(Transient):
+    """Postgres does not answer."""
+
+
+class QueueUnreachable(Transient):
+    """Redis does not answer, or is full."""
+
+
+class ServiceUnreachable(Transient):
+    """The recall service does not answer."""
+
+
+class EmbedderUnavailable(Transient):
+    """No embedding can be had now; words and graph still answer."""
+
+
+class Permanent(NextLevelError):
+    """Trying again can't help: make it visible, with its reason."""
+
+
+class MalformedEvent(Permanent):
+    """A turn event that breaks the contract; `code` names the broken rule for counters and the dead set."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code, self.detail = code, detail
+
+
+class UnknownInstallation(Permanent):
+    """Nobody enrolled this installation; run `nextlevel hermes install` where the agent lives."""
+
+
+class ScopeDenied(Permanent):
+    """The memory asked for belongs to somebody else."""
+
+
+class NotFound(Permanent):
+    """There is no such thing in this scope."""
+
+
+class Misconfigured(Permanent):
+    """Settings, data directory or schema are not as they must be; the message names the cure."""
+
+
+class AlreadyRunning(Permanent):
+    """Another process owns this data directory."""

@@ -1,0 +1,147 @@
+"""Every setting, read once: flags, then environment `NEXTLEVEL_…`, then `nextlevel.toml`, then the default.
+
+Where no DSN is set, the embedded stores that `nextlevel up` started are used: `up` writes their addresses to
+`endpoints.json` in the data directory. A DSN that is set always wins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from .errors import Misconfigured
+
+
+class Endpoints(BaseModel):
+    """Where a running `nextlevel up` can be reached."""
+
+    pid: int
+    postgres_dsn: str
+    postgres_admin_dsn: str
+    redis_url: str
+    service_url: str
+
+
+def default_data_dir() -> Path:
+    # Postgres refuses to run as root and its unprivileged user can't look into /root: root's data live where daemons' do.
+    if os.geteuid() == 0:
+        return Path("/var/lib/nextlevel")
+    return Path(platformdirs.user_data_dir("nextlevel"))
+
+
+def config_file() -> Path:
+    return Path(platformdirs.user_config_dir("nextlevel")) / "nextlevel.toml"
+
+
+class Settings(BaseSettings):
+    """A few dozen at most; each with its unit, bounds and the sentence that helps to choose."""
+
+    model_config = SettingsConfigDict(env_prefix="NEXTLEVEL_", extra="forbid", frozen=True)
+
+    data_dir: Path = Field(default_factory=default_data_dir, description="Where embedded stores and the secret live.")
+    postgres_dsn: str | None = Field(
+        default=None, description="The service's Postgres. Unset: the embedded one of this data directory."
+    )
+    postgres_admin_dsn: str | None = Field(
+        default=None, description="A role that may create roles and tables; only `migrate` uses it. Default: postgres_dsn."
+    )
+    redis_url: str | None = Field(
+        default=None, description="Redis or Valkey, as redis://, rediss:// or unix://. Unset: the embedded one."
+    )
+    serve_host: str = Field(default="127.0.0.1", description="Address on which `serve` listens.")
+    serve_port: int = Field(default=7717, ge=1, le=65535, description="Port on which `serve` listens.")
+    service_url: str | None = Field(
+        default=None, description="Where the recall service is reached. Unset: that of the running `nextlevel up`."
+    )
+    secret: SecretStr | None = Field(
+        default=None, description="Signs tokens. Unset: the file `secret` of the data directory, made at first use."
+    )
+    accept_unenrolled: bool | None = Field(
+        default=None,
+        description="Accept turns of installations nobody enrolled, as the one local user. Unset: only with embedded Postgres.",
+    )
+    log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$", description="Least level that is logged.")
+    stage_concurrency: int = Field(default=8, ge=1, le=256, description="Jobs of one stage that one worker runs at once.")
+    lease_s: float = Field(
+        default=15, ge=1, le=30, description="How long a stage owns a turn without a heartbeat. A killed worker costs this much."
+    )
+    gap_wait_s: float = Field(default=30, ge=0, le=600, description="How long a turn waits for an earlier one that is missing.")
+    recall_deadline_ms: int = Field(
+        default=80, ge=5, le=2_000, description="By when the service answers a prefetch with what it has."
+    )
+    embed_deadline_ms: int = Field(
+        default=65, ge=1, le=2_000, description="How long recall waits for the query's vector; past it words and graph answer."
+    )
+    recall_tokens: int = Field(default=400, ge=50, le=2_000, description="Most tokens that a prefetch injects.")
+    review_below: float = Field(
+        default=0.5, ge=0, le=1, description="A block less sure than this goes to review and is not recalled."
+    )
+    hot_scopes: int = Field(default=64, ge=1, le=10_000, description="Scopes that `serve` keeps in memory, least used out first.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=config_file()))
+
+    @property
+    def endpoints_file(self) -> Path:
+        return self.data_dir / "endpoints.json"
+
+    @cached_property
+    def endpoints(self) -> Endpoints | None:
+        """The running `nextlevel up` of this data directory, or None. Read once."""
+        try:
+            return Endpoints(**json.loads(self.endpoints_file.read_text()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, ValidationError) as error:
+            raise Misconfigured(f"{self.endpoints_file} can't be read ({error}); stop `nextlevel up` and start it again") from error
+
+    @property
+    def embedded(self) -> bool:
+        return self.postgres_dsn is None
+
+    def need_postgres(self) -> str:
+        return self._need("postgres_dsn", "NEXTLEVEL_POSTGRES_DSN")
+
+    def need_admin(self) -> str:
+        return self.postgres_admin_dsn or self.postgres_dsn or self._need("postgres_admin_dsn", "NEXTLEVEL_POSTGRES_ADMIN_DSN")
+
+    def need_redis(self) -> str:
+        return self._need("redis_url", "NEXTLEVEL_REDIS_URL")
+
+    def need_service(self) -> str:
+        return self._need("service_url", "NEXTLEVEL_SERVICE_URL")
+
+    def _need(self, name: str, variable: str) -> str:
+        value = getattr(self, name) or getattr(self.endpoints, name, None)
+        if value is None:
+            raise Misconfigured(f"nothing runs in {self.data_dir}: start `nextlevel up`, or set {variable}")
+        return str(value)
+
+
+def load(**flags: Any) -> Settings:
+    """The settings of this process. `flags` are those given on the command line; None means not given.
+
+    Raises:
+        Misconfigured: a value is out of bounds or a name is unknown; the message names it.
+    """
+    try:
+        return Settings(**{name: value for name, value in flags.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise Misconfigured(f"setting {name}: {first['msg']} (see `nextlevel --help`)") from error
