@@ -1,0 +1,1 @@
+"""Numbered migrations, oldest first. Each is one file, applied once, in one transaction."""

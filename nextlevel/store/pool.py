@@ -1,0 +1,110 @@
+"""The pool and its two doors. Each transaction takes a role for itself only; through no door comes more than it needs.
+
+`pipeline()` moves turns, for all tenants, and sees no memory. `memory(scope)` reads and writes memory, walled by
+row-level security to what `scope` names. Errors of the connection are translated here, in one place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import asyncpg
+import pgvector.asyncpg
+
+from nextlevel.errors import Misconfigured, StoreUnreachable
+from nextlevel.model import Scope
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+
+    Connection = PoolConnectionProxy[asyncpg.Record]
+else:
+    Connection = asyncpg.Connection
+
+_ACQUIRE_S = 5
+_COMMAND_S = 30
+
+# SQLSTATE classes of which the cause passes: connection, resources, operator intervention, serialization and deadlock.
+_TRANSIENT_CLASSES = ("08", "53", "57")
+_TRANSIENT_STATES = ("40001", "40P01", "55P03")
+
+_ENTER = """
+SELECT set_config('role', $1, true), set_config('nextlevel.tenant', $2, true),
+       set_config('nextlevel.user', $3, true), set_config('nextlevel.scopes', $4, true)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A pool of connections to one Postgres. Open with `connect`, close with `close`."""
+
+    pool: asyncpg.Pool[asyncpg.Record]
+
+    @classmethod
+    async def connect(cls, dsn: str, *, max_size: int = 8) -> Database:
+        """Open a pool. The schema must be there: see `migrate`.
+
+        Raises:
+            StoreUnreachable: nobody answers.
+            Misconfigured: Postgres answers, but says no (login, database, no pgvector).
+        """
+        try:
+            pool = await asyncpg.create_pool(
+                dsn, min_size=1, max_size=max_size, init=_prepare, command_timeout=_COMMAND_S, timeout=_ACQUIRE_S
+            )
+        except ValueError as error:  # pgvector's codec: the type is not there
+            raise Misconfigured(f"{error}; run `nextlevel migrate`") from error
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise translated(error) from error
+        return cls(pool)
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+    @asynccontextmanager
+    async def pipeline(self) -> AsyncIterator[Connection]:
+        """A transaction that may move every tenant's turns, and can see no memory."""
+        async with self._transaction("nextlevel_pipeline", None, None, ()) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def memory(self, scope: Scope) -> AsyncIterator[Connection]:
+        """A transaction walled to one reader's tenant, user and scopes."""
+        async with self._transaction("nextlevel_app", scope.tenant_id, scope.user_id, scope.readable) as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def _transaction(
+        self, role: str, tenant: UUID | None, user: UUID | None, scopes: Sequence[UUID]
+    ) -> AsyncIterator[Connection]:
+        try:
+            async with self.pool.acquire(timeout=_ACQUIRE_S) as conn, conn.transaction():
+                wall = "{" + ",".join(str(scope) for scope in scopes) + "}"
+                await conn.execute(_ENTER, role, str(tenant or ""), str(user or ""), wall)
+                yield conn
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise translated(error) from error
+
+
+async def _prepare(conn: asyncpg.Connection[asyncpg.Record]) -> None:
+    await conn.set_type_codec("jsonb", encoder=json.dumps, decoder=json.loads, schema="pg_catalog")
+    await pgvector.asyncpg.register_vector(conn)
+
+
+def translated(error: Exception) -> Exception:
+    """Our error for one of the driver's: what may pass is StoreUnreachable; anything else is a bug and stays itself."""
+    state: Any = getattr(error, "sqlstate", None)
+    if isinstance(error, OSError):  # TimeoutError too
+        return StoreUnreachable(f"Postgres does not answer: {error or type(error).__name__}")
+    if isinstance(error, asyncpg.InvalidAuthorizationSpecificationError | asyncpg.InvalidCatalogNameError):
+        return Misconfigured(f"Postgres refuses the login: {error}; check the DSN, and run `nextlevel migrate`")
+    if isinstance(state, str) and (state[:2] in _TRANSIENT_CLASSES or state in _TRANSIENT_STATES):
+        return StoreUnreachable(f"Postgres is not ready: {error}")
+    if isinstance(error, asyncpg.InterfaceError):  # a connection that closed under us, a pool that is closing
+        return StoreUnreachable(f"the connection to Postgres is gone: {error}")
+    return error
