@@ -1,0 +1,89 @@
+# What a person types. `make` alone prints the list.
+# PYTHON=python3.12 make setup   chooses the interpreter; ARGS="-k recall" make test   hands options to pytest.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+HERMES := hermes-agent==0.19.0
+UV     := uv==0.13.9
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup dev host demo test check fix clean links
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: links $(VENV)/.installed ## make .venv and install nextlevel into it
+
+demo: setup ## play a month of sessions through everything, on this machine only (under .demo/)
+	@$(BIN)/nextlevel demo $(ARGS)
+
+test: dev host ## run all tests: on a real Postgres, a real Valkey and a real Hermes
+	@$(BIN)/pytest $(ARGS)
+
+check: dev ## formatting, lint, types and import contracts; changes nothing
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fix: dev ## format the code and mend what the linter can
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+clean: ## remove environments, caches and the demo's data
+	@rm -rf $(VENV) .hermes .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage* dist
+
+# --- how it is done ---------------------------------------------------------------------------------------------------
+
+dev: links $(VENV)/.installed-dev
+
+host: .hermes/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/uv
+	@echo "Installing nextlevel and what it needs …"
+	@$(BIN)/uv pip install --python $(BIN)/python --constraints constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/uv
+	@echo "Installing nextlevel, what it needs, and the tools to work on it …"
+	@$(BIN)/uv pip install --python $(BIN)/python --constraints constraints.txt --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(BIN)/uv: | $(BIN)/python
+	@echo "Installing uv …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+
+# The newest Python that both we and Hermes run on comes first; 3.14 only if there is no other.
+$(BIN)/python:
+	@for python in $(or $(PYTHON),python3.13 python3.12 python3.11 python3); do \
+	  "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null || continue; \
+	  "$$python" -c 'import ensurepip, venv' 2>/dev/null || { lacking=$$python; continue; }; \
+	  echo "Making $(VENV) with $$("$$python" -V) …"; \
+	  "$$python" -m venv --clear $(VENV) && exit 0; \
+	  rm -rf $(VENV); exit 1; \
+	done; \
+	if [ -n "$$lacking" ]; then \
+	  echo "$$lacking lacks the module venv. On Debian and Ubuntu: apt install $$lacking-venv. Then run make again."; \
+	else \
+	  echo "No Python 3.11 to 3.14 found. Install one, or name it: PYTHON=/path/to/python3.12 make setup"; \
+	fi; exit 1
+
+# Hermes lives in an environment of its own, as it does for those who use it. Without it its tests say why they are skipped.
+.hermes/.installed: Makefile | $(BIN)/uv
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 14))'; then \
+	  echo "Installing $(HERMES) into .hermes …"; \
+	  { [ -x .hermes/bin/python ] || $(BIN)/uv venv --quiet --python $(BIN)/python .hermes; } && \
+	  $(BIN)/uv pip install --python .hermes/bin/python '$(HERMES)' && touch $@; \
+	else \
+	  echo "Hermes 0.19 needs Python 3.11 to 3.13: its tests will be skipped."; \
+	fi
+
+# The roles live at the top level and are installed as nextlevel.<role>. A checkout without symbolic links can't work.
+links:
+	@for role in producers workers ops; do \
+	  [ -L nextlevel/$$role ] && continue; \
+	  echo "nextlevel/$$role is not a link. In this checkout run:"; \
+	  echo "  git config core.symlinks true && rm -rf nextlevel/$$role && git checkout -- nextlevel/$$role"; \
+	  exit 1; \
+	done
