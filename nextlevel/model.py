@@ -1,4 +1,4 @@
-"""The nouns of the product: frozen, without I/O, standard library only, since the plugin carries this file into the host.
+"""The nouns of the product: frozen, no I/O, standard library only, since the plugin carries this file into the host.
 
 Words are those of docs/glossary.md. Times are aware datetimes; a naive one is refused at the edge.
 """

@@ -30,7 +30,7 @@ class Endpoints(BaseModel):
 
 
 def default_data_dir() -> Path:
-    # Postgres refuses to run as root and its unprivileged user can't look into /root: root's data live where daemons' do.
+    # Postgres refuses to run as root, and the user it then runs as can't look into /root.
     if os.geteuid() == 0:
         return Path("/var/lib/nextlevel")
     return Path(platformdirs.user_data_dir("nextlevel"))
@@ -50,7 +50,8 @@ class Settings(BaseSettings):
         default=None, description="The service's Postgres. Unset: the embedded one of this data directory."
     )
     postgres_admin_dsn: str | None = Field(
-        default=None, description="A role that may create roles and tables; only `migrate` uses it. Default: postgres_dsn."
+        default=None,
+        description="A role that may create roles and tables; only `migrate` uses it. Default: postgres_dsn.",
     )
     redis_url: str | None = Field(
         default=None, description="Redis or Valkey, as redis://, rediss:// or unix://. Unset: the embedded one."
@@ -65,25 +66,39 @@ class Settings(BaseSettings):
     )
     accept_unenrolled: bool | None = Field(
         default=None,
-        description="Accept turns of installations nobody enrolled, as the one local user. Unset: only with embedded Postgres.",
+        description="Accept turns of installations nobody enrolled, as the local user. Unset: only with embedded Postgres.",
     )
-    log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$", description="Least level that is logged.")
-    stage_concurrency: int = Field(default=8, ge=1, le=256, description="Jobs of one stage that one worker runs at once.")
+    log_level: str = Field(
+        default="info", pattern="^(debug|info|warning|error)$", description="Least level that is logged."
+    )
+    stage_concurrency: int = Field(
+        default=8, ge=1, le=256, description="Jobs of one stage that one worker runs at once."
+    )
     lease_s: float = Field(
-        default=15, ge=1, le=30, description="How long a stage owns a turn without a heartbeat. A killed worker costs this much."
+        default=15,
+        ge=1,
+        le=30,
+        description="How long a stage owns a turn without a heartbeat. A killed worker costs this much.",
     )
-    gap_wait_s: float = Field(default=30, ge=0, le=600, description="How long a turn waits for an earlier one that is missing.")
+    gap_wait_s: float = Field(
+        default=30, ge=0, le=600, description="How long a turn waits for an earlier one that is missing."
+    )
     recall_deadline_ms: int = Field(
         default=80, ge=5, le=2_000, description="By when the service answers a prefetch with what it has."
     )
     embed_deadline_ms: int = Field(
-        default=65, ge=1, le=2_000, description="How long recall waits for the query's vector; past it words and graph answer."
+        default=65,
+        ge=1,
+        le=2_000,
+        description="How long recall waits for the query's vector; past it words and graph answer.",
     )
     recall_tokens: int = Field(default=400, ge=50, le=2_000, description="Most tokens that a prefetch injects.")
     review_below: float = Field(
         default=0.5, ge=0, le=1, description="A block less sure than this goes to review and is not recalled."
     )
-    hot_scopes: int = Field(default=64, ge=1, le=10_000, description="Scopes that `serve` keeps in memory, least used out first.")
+    hot_scopes: int = Field(
+        default=64, ge=1, le=10_000, description="Scopes that `serve` keeps in memory, least used out first."
+    )
 
     @classmethod
     def settings_customise_sources(
@@ -108,7 +123,9 @@ class Settings(BaseSettings):
         except FileNotFoundError:
             return None
         except (OSError, ValueError, ValidationError) as error:
-            raise Misconfigured(f"{self.endpoints_file} can't be read ({error}); stop `nextlevel up` and start it again") from error
+            raise Misconfigured(
+                f"{self.endpoints_file} can't be read ({error}); stop `nextlevel up` and start it again"
+            ) from error
 
     @property
     def embedded(self) -> bool:
@@ -118,7 +135,11 @@ class Settings(BaseSettings):
         return self._need("postgres_dsn", "NEXTLEVEL_POSTGRES_DSN")
 
     def need_admin(self) -> str:
-        return self.postgres_admin_dsn or self.postgres_dsn or self._need("postgres_admin_dsn", "NEXTLEVEL_POSTGRES_ADMIN_DSN")
+        return (
+            self.postgres_admin_dsn
+            or self.postgres_dsn
+            or self._need("postgres_admin_dsn", "NEXTLEVEL_POSTGRES_ADMIN_DSN")
+        )
 
     def need_redis(self) -> str:
         return self._need("redis_url", "NEXTLEVEL_REDIS_URL")
