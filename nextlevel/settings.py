@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     )
     accept_unenrolled: bool | None = Field(
         default=None,
-        description="Accept turns of installations nobody enrolled, as the local user. Unset: only with embedded Postgres.",
+        description="Take turns of installations nobody enrolled, as the local user. Unset: with embedded Postgres only.",
     )
     log_level: str = Field(
         default="info", pattern="^(debug|info|warning|error)$", description="Least level that is logged."
