@@ -5,7 +5,8 @@ NextLevelError
 │  ├─ StoreUnreachable    Postgres
 │  ├─ QueueUnreachable    Redis
 │  ├─ ServiceUnreachable  the recall service
-│  └─ EmbedderUnavailable the embedding model or its endpoint
+│  ├─ EmbedderUnavailable the embedding model or its endpoint
+│  └─ ShortTermUnavailable  tier 2, the SQLite file beside the agent
 └─ Permanent              trying again can't help: visible, with its reason
    ├─ MalformedEvent      a turn event that breaks the contract
    ├─ UnknownInstallation an event or request of somebody we never enrolled
@@ -38,6 +39,10 @@ class ServiceUnreachable(Transient):
 
 class EmbedderUnavailable(Transient):
     """No embedding can be had now; words and graph still answer."""
+
+
+class ShortTermUnavailable(Transient):
+    """Tier 2 can't be read or written: disk full, locked for too long, or damaged. The message names the file and the cure."""
 
 
 class Permanent(NextLevelError):
