@@ -1,0 +1,1 @@
+"""The one-command laptop: embedded Postgres and Valkey, and the process tree of `nextlevel up`."""

@@ -1,0 +1,70 @@
+"""Fixtures for every room: `postgres` and `valkey` are shared by the run, `own_postgres` and `own_valkey` are to kill."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support import stores
+
+
+@pytest.fixture(scope="session")
+async def postgres() -> AsyncIterator[stores.TestPostgres]:
+    """One real Postgres for the run. `await postgres.database()` gives a fresh database with the schema."""
+    stores.remove_leftovers()
+    directory = stores.make_dir()
+    server = stores.TestPostgres(directory)
+    await server.start()
+    await server.hurry()
+    yield server
+    await server.stop()
+    stores.remove_dir(directory)
+
+
+@pytest.fixture(scope="session")
+async def shared_valkey() -> AsyncIterator[stores.TestValkey]:
+    stores.remove_leftovers()
+    directory = stores.make_dir()
+    server = stores.TestValkey(directory)
+    await server.start()
+    yield server
+    await server.stop()
+    stores.remove_dir(directory)
+
+
+@pytest.fixture
+async def valkey(shared_valkey: stores.TestValkey) -> stores.TestValkey:
+    """The run's one real Valkey, emptied before each test."""
+    await shared_valkey.fresh()
+    return shared_valkey
+
+
+@pytest.fixture
+async def database(postgres: stores.TestPostgres) -> AsyncIterator[stores.Database]:
+    """A fresh database with the whole schema, for one test."""
+    made = await postgres.database()
+    yield made
+    await postgres.drop(made)
+
+
+@pytest.fixture
+async def own_postgres() -> AsyncIterator[stores.TestPostgres]:
+    """A Postgres of the test's own, to stop and kill. Its database is empty: `nextlevel.store.migrate` fills it."""
+    directory = stores.make_dir()
+    server = stores.TestPostgres(directory)
+    await server.start()
+    yield server
+    await server.stop()
+    stores.remove_dir(directory)
+
+
+@pytest.fixture
+async def own_valkey() -> AsyncIterator[stores.TestValkey]:
+    """A Valkey of the test's own, to stop and kill."""
+    directory = stores.make_dir()
+    server = stores.TestValkey(directory)
+    await server.start()
+    yield server
+    await server.stop()
+    stores.remove_dir(directory)

@@ -1,0 +1,178 @@
+"""Real stores for tests: one Postgres and one Valkey a run, clean for each test, and servers of one's own to kill.
+
+They are started by nextlevel.ops.up, as on a laptop, in a short directory under /tmp that is named after this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import signal
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import psutil
+from redis.asyncio import Redis
+
+from nextlevel.ops.up import postgres, valkey
+
+TEMP = Path("/tmp")  # short, for sockets, and open to the servers' user; pytest's own tmp_path is neither
+TEMPLATE = "migrated"
+
+
+def make_dir() -> Path:
+    """A fresh data directory; `remove_dir` takes it away."""
+    directory = Path(tempfile.mkdtemp(prefix=f"nl-{os.getpid()}-", dir=TEMP))
+    directory.chmod(0o711)
+    return directory
+
+
+def remove_dir(directory: Path) -> None:
+    """Stop what still runs in a data directory, and delete it."""
+    for pid_file in (directory / "postgres" / "postmaster.pid", directory / "valkey" / "valkey.pid"):
+        if (found := postgres.named_in(pid_file, pid_file.parent)) is not None:
+            found.end(((signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)))
+    shutil.rmtree(directory)
+
+
+def remove_leftovers() -> None:
+    """Clear what a test run that was killed left behind."""
+    for directory in TEMP.glob("nl-*-*"):
+        pid = directory.name.split("-")[1]
+        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+            remove_dir(directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One database: as the service sees it, and as the superuser does."""
+
+    name: str
+    dsn: str
+    admin_dsn: str
+
+
+class TestPostgres:
+    """An embedded Postgres. `await start()` first; `stop`, `kill` and `start` again as a test needs."""
+
+    __test__ = False
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self._numbers = itertools.count(1)
+        self._migrating = asyncio.Lock()
+        self._migrated = False
+        self._server: postgres.Postgres | None = None
+
+    @property
+    def server(self) -> postgres.Postgres:
+        assert self._server is not None, "not started"
+        return self._server
+
+    @property
+    def pid(self) -> int:
+        return self.server.pid
+
+    @property
+    def dsn(self) -> str:
+        return self.server.dsn
+
+    @property
+    def admin_dsn(self) -> str:
+        return self.server.admin_dsn
+
+    async def start(self) -> None:
+        self._server = await asyncio.to_thread(postgres.start, self.data_dir)
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(self.server.stop)
+
+    async def kill(self) -> None:
+        """SIGKILL, as the kernel does when memory is short."""
+        await asyncio.to_thread(self.server.process.end, ((signal.SIGKILL, 5.0),))
+
+    async def hurry(self) -> None:
+        """Give up durability against power loss, which no test can provoke, for speed."""
+        await self.execute("ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
+
+    async def database(self) -> Database:
+        """A fresh database with the whole schema, cloned from a template that is migrated once a run."""
+        async with self._migrating:
+            if not self._migrated:
+                await self._make_template()
+                self._migrated = True
+        made = self._named(f"test_{next(self._numbers)}")
+        await self.execute(f"CREATE DATABASE {made.name} TEMPLATE {TEMPLATE}")
+        return made
+
+    async def empty_database(self) -> Database:
+        """A fresh database without any schema."""
+        made = self._named(f"empty_{next(self._numbers)}")
+        await self.execute(f"CREATE DATABASE {made.name} TEMPLATE template0")
+        return made
+
+    async def drop(self, database: Database) -> None:
+        await self.execute(f"DROP DATABASE {database.name} WITH (FORCE)")
+
+    async def execute(self, *statements: str) -> None:
+        """Run statements as superuser, each in a transaction of its own."""
+        connection = await asyncpg.connect(self.admin_dsn)
+        try:
+            for statement in statements:
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    async def _make_template(self) -> None:
+        from nextlevel.store.migrate import migrate  # here, so that tests without a schema need no store
+
+        await self.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
+        await migrate(self._named(TEMPLATE).admin_dsn)
+
+    def _named(self, name: str) -> Database:
+        sockets = self.server.place.sockets
+        dsns = (postgres.address(sockets, role, name) for role in (postgres.SERVICE_ROLE, postgres.ADMIN_ROLE))
+        return Database(name, *dsns)
+
+
+class TestValkey:
+    """An embedded Valkey. `await start()` first; `stop`, `kill` and `start` again as a test needs."""
+
+    __test__ = False
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self._server: valkey.Valkey | None = None
+
+    @property
+    def server(self) -> valkey.Valkey:
+        assert self._server is not None, "not started"
+        return self._server
+
+    @property
+    def pid(self) -> int:
+        return self.server.pid
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    async def start(self) -> None:
+        self._server = await asyncio.to_thread(valkey.start, self.data_dir)
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(self.server.stop)
+
+    async def kill(self) -> None:
+        """SIGKILL, as the kernel does when memory is short."""
+        await asyncio.to_thread(self.server.process.end, ((signal.SIGKILL, 5.0),))
+
+    async def fresh(self) -> str:
+        """Its address, after everything in it was thrown away."""
+        async with Redis.from_url(self.url) as client:
+            await client.flushall()
+        return self.url
