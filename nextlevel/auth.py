@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from .errors import Misconfigured
@@ -35,8 +36,7 @@ def secret_of(settings: Settings) -> bytes:
 def _make(path: Path) -> bytes:
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = secrets.token_urlsafe(32).encode()
-    draft = path.with_name(f".secret.{os.getpid()}")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    fd, draft = tempfile.mkstemp(prefix=".secret.", dir=path.parent)  # mode 0600
     try:
         os.write(fd, fresh)
         os.fsync(fd)
@@ -47,7 +47,7 @@ def _make(path: Path) -> bytes:
     except FileExistsError:
         return path.read_bytes().strip()
     finally:
-        draft.unlink()
+        os.unlink(draft)
     return fresh
 
 

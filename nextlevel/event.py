@@ -10,12 +10,13 @@ import base64
 import binascii
 import hashlib
 import json
+import math
 import re
 import unicodedata
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from .errors import MalformedEvent
@@ -31,8 +32,10 @@ MAX_EVENT_BYTES = 4 * 1024 * 1024
 COMPRESS_ABOVE_BYTES = 32 * 1024
 MAX_TOOL_RESULT_CHARS = 16 * 1024
 MAX_TOOLS = 64
+MAX_DEPTH = 32
 
-_ID = re.compile(r"^(?P<install>[A-Za-z0-9][A-Za-z0-9._~-]{0,79}):(?P<seq>[1-9][0-9]{0,17})$")
+_ID = re.compile(r"(?P<install>[A-Za-z0-9][A-Za-z0-9._~-]{0,79}):(?P<seq>[1-9][0-9]{0,17})")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ def peek_id(fields: Mapping[bytes, bytes]) -> str | None:
         found = _document(fields).get("id")
     except MalformedEvent:
         return None
-    return found if isinstance(found, str) and _ID.match(found) else None
+    return found if isinstance(found, str) and _ID.fullmatch(found) else None
 
 
 def check(document: Mapping[str, Any]) -> Event:
@@ -134,23 +137,24 @@ def check(document: Mapping[str, Any]) -> Event:
         MalformedEvent: with the broken rule's code.
     """
     version = document.get("v")
-    if version not in READABLE_VERSIONS:
-        raise MalformedEvent("unknown_version", f"v={version!r}; this reader knows {sorted(READABLE_VERSIONS)}")
+    if type(version) is not int or version not in READABLE_VERSIONS:
+        told = version if isinstance(version, int) else type(version).__name__
+        raise MalformedEvent("unknown_version", f"v={told}; this reader knows {sorted(READABLE_VERSIONS)}")
     kind = _text(document, "kind", limit=32)
     if kind not in KINDS:
         raise MalformedEvent("unknown_kind", f"{kind!r}; known are {sorted(KINDS)}")
     event_id = _text(document, "id", limit=100)
-    if not _ID.match(event_id):
+    if not _ID.fullmatch(event_id):
         raise MalformedEvent("bad_id", f"{event_id!r} is not <install>:<seq>")
     fp = _text(document, "fp", limit=64)
     if not re.fullmatch(r"[0-9a-f]{64}", fp):
         raise MalformedEvent("bad_fp", "fp must be 64 hexadecimal digits")
-    lane = document.get("lane", "live")
+    lane = _text(document, "lane", limit=32) if "lane" in document else "live"
     if lane not in LANES:
         raise MalformedEvent("bad_lane", f"{lane!r}; known are {sorted(LANES)}")
     turn = document.get("turn")
     if not isinstance(turn, int) or isinstance(turn, bool) or not 0 <= turn < 2**31:
-        raise MalformedEvent("bad_turn", f"{turn!r} is not an ordinal")
+        raise MalformedEvent("bad_turn", "turn must be a whole number from 0")
     at = _text(document, "at", limit=64)
     moment(at)
     return Event(
@@ -176,14 +180,15 @@ def moment(at: str) -> datetime:
     """An aware datetime from RFC 3339.
 
     Raises:
-        MalformedEvent: unreadable, or naive: a time without its offset would be guessed, so it is refused.
+        MalformedEvent: unreadable, naive (its offset would be guessed), or in UTC outside the years 1 to 9999.
     """
     try:
         value = datetime.fromisoformat(at)
-    except ValueError as error:
+        if value.tzinfo is None:
+            raise MalformedEvent("bad_time", f"{at!r} has no offset")
+        value.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise MalformedEvent("bad_time", f"{at!r} is not RFC 3339") from error
-    if value.tzinfo is None:
-        raise MalformedEvent("bad_time", f"{at!r} has no offset")
     return value
 
 
@@ -197,7 +202,7 @@ def _document(fields: Mapping[bytes, bytes]) -> Mapping[str, Any]:
     if len(raw) > MAX_EVENT_BYTES:
         raise MalformedEvent("too_large", f"{len(raw)} bytes; at most {MAX_EVENT_BYTES}")
     try:
-        document = json.loads(raw.decode("utf-8"))
+        document = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError as error:
         raise MalformedEvent("broken_unicode", str(error)[:200]) from error
     except (ValueError, RecursionError) as error:
@@ -205,6 +210,10 @@ def _document(fields: Mapping[bytes, bytes]) -> Mapping[str, Any]:
     if not isinstance(document, dict):
         raise MalformedEvent("bad_json", "not an object")
     return document
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")  # Python reads and writes NaN and Infinity; Postgres refuses them
 
 
 def _inflate(packed: bytes) -> bytes:
@@ -234,29 +243,27 @@ def _text(document: Mapping[str, Any], name: str, *, limit: int | None = None, e
 
 def _storable(value: str) -> str:
     """Postgres text holds no NUL, and UTF-8 no lone surrogate: both become the replacement character."""
-    if "\x00" in value:
-        value = value.replace("\x00", "\ufffd")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        value = value.encode("utf-8", "replace").decode("utf-8")
-    return value
+    return _UNSTORABLE.sub("\ufffd", value)
 
 
 def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = document.get(name, {})
     if not isinstance(value, dict):
         raise MalformedEvent(f"bad_{name}", f"{name} must be an object")
-    return {_storable(str(k)): _clean(v) for k, v in value.items()}
+    return {_storable(str(k)): _clean(v, name, depth=1) for k, v in value.items()}
 
 
-def _clean(value: Any) -> Any:
+def _clean(value: Any, name: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise MalformedEvent(f"bad_{name}", f"{name} is nested deeper than {MAX_DEPTH}")
     if isinstance(value, str):
         return _storable(value)
     if isinstance(value, dict):
-        return {_storable(str(k)): _clean(v) for k, v in value.items()}
+        return {_storable(str(k)): _clean(v, name, depth + 1) for k, v in value.items()}
     if isinstance(value, list):
-        return [_clean(v) for v in value]
+        return [_clean(v, name, depth + 1) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise MalformedEvent(f"bad_{name}", f"{name} holds a number that JSON has not")
     return value
 
 

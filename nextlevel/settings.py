@@ -6,7 +6,6 @@ Where no DSN is set, the embedded stores that `nextlevel up` started are used: `
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -66,7 +65,7 @@ class Settings(BaseSettings):
     )
     accept_unenrolled: bool | None = Field(
         default=None,
-        description="Take turns of installations nobody enrolled, as the local user. Unset: with embedded Postgres only.",
+        description="Take turns of installations nobody enrolled, as the local user. Unset: if Postgres is embedded.",
     )
     log_level: str = Field(
         default="info", pattern="^(debug|info|warning|error)$", description="Least level that is logged."
@@ -119,10 +118,10 @@ class Settings(BaseSettings):
     def endpoints(self) -> Endpoints | None:
         """The running `nextlevel up` of this data directory, or None. Read once."""
         try:
-            return Endpoints(**json.loads(self.endpoints_file.read_text()))
+            return Endpoints.model_validate_json(self.endpoints_file.read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, ValidationError) as error:
+        except (OSError, ValidationError) as error:
             raise Misconfigured(
                 f"{self.endpoints_file} can't be read ({error}); stop `nextlevel up` and start it again"
             ) from error
