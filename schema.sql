@@ -273,7 +273,7 @@ CREATE TABLE block_versions (
   tenant_id   uuid NOT NULL,
   block_id    uuid NOT NULL,
   version     integer NOT NULL,
-  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted', 'refined')),
+  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted')),
   caused_by   text NOT NULL,
   before      jsonb NOT NULL,
   changed_at  timestamptz NOT NULL DEFAULT now(),

@@ -58,16 +58,22 @@ async def _apply_missing(conn: asyncpg.Connection[asyncpg.Record], applied: dict
     ours = available()
     newer = sorted(set(applied) - {number for number, _, _ in ours})
     if newer:
-        raise Misconfigured(f"the database has migration {newer[-1]}, which this program does not know: use a newer nextlevel")
+        raise Misconfigured(
+            f"the database has migration {newer[-1]}, which this program does not know: use a newer nextlevel"
+        )
     done = []
     for number, name, text in ours:
         digest = hashlib.sha256(text.encode()).hexdigest()
         if number in applied:
             if applied[number] != digest:
-                raise Misconfigured(f"migration {number:04} {name} was changed after it had been applied; restore the file")
+                raise Misconfigured(
+                    f"migration {number:04} {name} was changed after it had been applied; restore the file"
+                )
             continue
         await conn.execute(text)
-        await conn.execute("INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)", number, name, digest)
+        await conn.execute(
+            "INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)", number, name, digest
+        )
         done.append(f"{number:04}_{name}")
     return done
 
@@ -90,6 +96,8 @@ async def check(dsn: str) -> None:
         raise translated(error) from error
     newest = available()[-1][0]
     if version < newest:
-        raise Misconfigured(f"the database is at migration {version}, this program needs {newest}: run `nextlevel migrate`")
+        raise Misconfigured(
+            f"the database is at migration {version}, this program needs {newest}: run `nextlevel migrate`"
+        )
     if version > newest:
         raise Misconfigured(f"the database is at migration {version}, newer than this program: use a newer nextlevel")

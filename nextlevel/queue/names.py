@@ -1,0 +1,19 @@
+"""Every Redis key of the queue, in one place."""
+
+from nextlevel.event import BULK_STREAM, STREAM
+
+STREAMS = (STREAM, BULK_STREAM)
+GROUP = "ingest"
+STAGES = ("extract", "link", "store")
+
+
+def stage_queue(stage: str) -> str:
+    return f"nl:{stage}"
+
+
+def receipt(install: str) -> str:
+    return f"nl:ack:{install}"
+
+
+def live(process: str) -> str:
+    return f"nl:live:{process}"

@@ -1,0 +1,103 @@
+"""The arq queues that spread and wake the stages: all of arq is behind this module.
+
+arq's own promises are not relied on: a job's id carries the fence it expects, so that queueing it twice is harmless, and
+losing it costs only the wait until the reconciler queues it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, cast
+from uuid import UUID
+
+import orjson
+from arq.connections import ArqRedis, RedisSettings
+from arq.connections import create_pool as _create_pool
+from arq.worker import Worker, func
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError, TimeoutError
+
+from .connection import translated
+from .names import STAGES, stage_queue
+
+if TYPE_CHECKING:
+    from arq.typing import WorkerCoroutine
+
+_JOB_TIMEOUT_S = 60  # bounds how long arq hides a killed worker's job; the lease, shorter, is what counts
+_KEEP_QUEUED_MS = 30 * 24 * 3600 * 1000  # arq drops what is older; the default of a day loses a long weekend
+
+StageJob = Callable[[dict[str, Any], str, str, int], Coroutine[Any, Any, str]]
+
+
+class StageQueue(Protocol):
+    """What a job needs to wake the next stage."""
+
+    async def wake(self, stage: str, tenant_id: UUID, turn_id: str, fence: int) -> bool: ...
+
+
+class Stages:
+    """Wakes stages; one per process. Open with `connect`."""
+
+    def __init__(self, pool: ArqRedis) -> None:
+        self._pool = pool
+
+    @classmethod
+    async def connect(cls, url: str) -> Stages:
+        with translated():
+            return cls(await _pool(url))
+
+    async def close(self) -> None:
+        await self._pool.aclose()
+
+    async def wake(self, stage: str, tenant_id: UUID, turn_id: str, fence: int) -> bool:
+        """Queue one stage of one turn. False: this very job is queued or running already."""
+        with translated():
+            job = await self._pool.enqueue_job(
+                stage,
+                str(tenant_id),
+                turn_id,
+                fence,
+                _job_id=f"{stage}:{turn_id}:{fence}",
+                _queue_name=stage_queue(stage),
+            )
+        return job is not None
+
+    async def depths(self) -> dict[str, int]:
+        """How many jobs each stage's queue holds, running ones included."""
+        with translated():
+            return {stage: await self._pool.zcard(stage_queue(stage)) for stage in STAGES}
+
+
+async def worker(url: str, stage: str, job: StageJob, context: dict[str, Any], *, concurrency: int) -> Worker:
+    """An arq worker for one stage, to be run with `async_run` and ended with `close`."""
+    with translated():
+        pool = await _pool(url)
+    return Worker(
+        functions=[func(cast("WorkerCoroutine", job), name=stage)],
+        queue_name=stage_queue(stage),
+        redis_pool=pool,
+        ctx=context,
+        handle_signals=False,
+        max_jobs=concurrency,
+        job_timeout=_JOB_TIMEOUT_S,
+        max_tries=1_000_000,  # a worker that is stopped uses up tries; ours are counted in table turns
+        keep_result=0,  # a kept result blocks its job id
+        poll_delay=0.05,
+        health_check_interval=15,
+        job_serializer=orjson.dumps,
+        job_deserializer=orjson.loads,
+        expires_extra_ms=_KEEP_QUEUED_MS,
+        log_results=False,
+    )
+
+
+async def _pool(url: str) -> ArqRedis:
+    settings = RedisSettings.from_dsn(url)
+    settings.conn_retries = 1
+    # Without this the worker exits when Redis restarts.
+    settings.retry_on_error = [ConnectionError, TimeoutError, OSError]
+    settings.retry = Retry(ExponentialBackoff(cap=1, base=0.05), 5)
+    return await _create_pool(
+        settings, job_serializer=orjson.dumps, job_deserializer=orjson.loads, expires_extra_ms=_KEEP_QUEUED_MS
+    )

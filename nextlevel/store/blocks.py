@@ -1,0 +1,190 @@
+"""Tables blocks, block_versions, block_sources, edges, mentions, embeddings: the write side, one statement a function.
+
+All of it runs inside `Database.memory(scope)`. What to write is decided in workers/steps; here it is only written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from nextlevel.model import Block, BlockStatus, BlockType, Category, Provenance, Scope
+
+from .pool import Connection
+from .sql import SQL
+
+
+@dataclass(frozen=True, slots=True)
+class NewBlock:
+    """A block about to be written, its subject resolved. `hash` is the fact's SHA-256; `ttl_days` its life unused."""
+
+    block: Block
+    hash: bytes
+    subject_entity: UUID
+    ttl_days: int
+
+
+async def lock(conn: Connection, scope: Scope) -> None:
+    """Be the only one to write this person's memory until the transaction ends."""
+    await conn.execute(SQL.blocks.lock_user, scope.tenant_id, scope.user_id)
+
+
+async def turn_is_tombstoned(conn: Connection, scope: Scope, turn_id: str) -> bool:
+    return bool(await conn.fetchval(SQL.blocks.tombstoned_turn, scope.tenant_id, scope.user_id, turn_id))
+
+
+async def forgotten_facts(conn: Connection, scope: Scope, hashes: Sequence[bytes], told_at: datetime) -> set[bytes]:
+    """Which of these facts were forgotten after `told_at`: they must not come back."""
+    rows = await conn.fetch(
+        SQL.blocks.tombstoned_facts, scope.tenant_id, scope.user_id, [each.hex() for each in hashes], told_at
+    )
+    return {bytes.fromhex(row["ref"]) for row in rows}
+
+
+async def same_fact(conn: Connection, scope: Scope, scope_id: UUID, fact: bytes) -> Block | None:
+    """The living block that says exactly this."""
+    row = await conn.fetchrow(SQL.blocks.same_fact, scope.tenant_id, scope_id, fact)
+    return None if row is None else block_of(row)
+
+
+async def rivals(
+    conn: Connection, scope: Scope, scope_id: UUID, subject_entity: UUID, words: Sequence[str]
+) -> list[Block]:
+    """What a new fact may repeat or replace: bounded, never a scan of the scope."""
+    rows = await conn.fetch(SQL.blocks.rivals, scope.tenant_id, scope_id, subject_entity, list(words))
+    return sorted((block_of(row) for row in rows), key=lambda block: (block.valid_from, block.id), reverse=True)
+
+
+async def near_words(conn: Connection, words: Sequence[str], *, limit: int) -> list[Block]:
+    """The active blocks of this wall that share most words with a text, best first."""
+    return [block_of(row) for row in await conn.fetch(SQL.blocks.near_words, list(words), limit)]
+
+
+async def insert(conn: Connection, scope: Scope, new: NewBlock, words: Sequence[str]) -> None:
+    """Write a block and index its words."""
+    block = new.block
+    await conn.execute(
+        SQL.blocks.insert,
+        scope.tenant_id,
+        block.id,
+        block.scope_id,
+        scope.user_id,
+        block.type,
+        block.category,
+        block.subject,
+        block.predicate,
+        block.object,
+        block.key,
+        block.value,
+        block.context,
+        block.negated,
+        block.explicit,
+        block.confidence,
+        block.provenance,
+        block.status,
+        block.project,
+        new.subject_entity,
+        new.hash,
+        block.valid_from,
+        block.valid_to,
+        block.superseded_by,
+        new.ttl_days,
+    )
+    await conn.execute(SQL.blocks.index_words, block.id, block.scope_id, list(words))
+
+
+async def confirm(
+    conn: Connection,
+    scope: Scope,
+    block: Block,
+    *,
+    confidence: float,
+    status: BlockStatus,
+    ttl_days: int,
+    caused_by: str,
+) -> None:
+    """The same fact was told again: surer, and alive for longer."""
+    await _version(conn, scope, block.id, "confirmed", caused_by)
+    await conn.execute(SQL.blocks.confirm, scope.tenant_id, block.id, confidence, status, ttl_days)
+
+
+async def supersede(conn: Connection, scope: Scope, block: Block, *, by: UUID, at: datetime, caused_by: str) -> None:
+    """Close a block's validity at its successor's start, and link it there."""
+    await _version(conn, scope, block.id, "superseded", caused_by)
+    await conn.execute(SQL.blocks.supersede, scope.tenant_id, block.id, at, by)
+
+
+async def retract(conn: Connection, scope: Scope, block: Block, *, at: datetime, caused_by: str) -> None:
+    """Close a block's validity without a successor."""
+    await _version(conn, scope, block.id, "retracted", caused_by)
+    await conn.execute(SQL.blocks.retract, scope.tenant_id, block.id, at)
+
+
+async def add_source(conn: Connection, scope: Scope, block_id: UUID, turn_id: str, span: str, at: datetime) -> bool:
+    """Let a block stand on one more turn. False: it stands on it already."""
+    added = await conn.fetchval(SQL.blocks.add_source, scope.tenant_id, block_id, turn_id, span[:2000], at)
+    return added is not None
+
+
+async def add_links(
+    conn: Connection, scope: Scope, block: Block, subject: UUID, objects: Sequence[UUID], mentioned: Sequence[UUID]
+) -> None:
+    """The block as edges, from its subject to each entity it names as object, and as mentions."""
+    tenant = scope.tenant_id
+    for each in objects:
+        if each != subject:
+            await conn.execute(SQL.blocks.add_edge, tenant, block.id, block.scope_id, subject, block.predicate, each)
+    for each in sorted({subject, *objects, *mentioned}):
+        await conn.execute(SQL.blocks.add_mention, tenant, block.id, each, block.scope_id)
+
+
+async def add_embedding(
+    conn: Connection, scope: Scope, scope_id: UUID, block_id: UUID, model: str, vector: Any
+) -> None:
+    """Keep a block's unit vector under its model's name."""
+    await conn.execute(SQL.blocks.add_embedding, scope.tenant_id, scope_id, block_id, model, vector)
+
+
+async def unembedded(conn: Connection, model: str, *, limit: int) -> list[asyncpg.Record]:
+    """Blocks of this wall that `model` has not seen yet, oldest first."""
+    return list(await conn.fetch(SQL.blocks.unembedded, model, limit))
+
+
+async def only_from(conn: Connection, scope: Scope, turn_id: str) -> list[UUID]:
+    """The blocks that stand on this turn alone."""
+    return [row["block_id"] for row in await conn.fetch(SQL.blocks.only_from, scope.tenant_id, turn_id)]
+
+
+async def _version(conn: Connection, scope: Scope, block_id: UUID, change: str, caused_by: str) -> None:
+    await conn.execute(SQL.blocks.add_version, scope.tenant_id, block_id, change, caused_by)
+
+
+def block_of(row: asyncpg.Record) -> Block:
+    """A Block from a row of table blocks."""
+    return Block(
+        id=row["block_id"],
+        scope_id=row["scope_id"],
+        type=BlockType(row["type"]),
+        category=Category(row["category"]),
+        subject=row["subject"],
+        predicate=row["predicate"],
+        object=row["object"],
+        key=row["key"],
+        value=row["value"],
+        context=row["context"],
+        confidence=row["confidence"],
+        provenance=Provenance(row["provenance"]),
+        status=BlockStatus(row["status"]),
+        negated=row["negated"],
+        explicit=row["explicit"],
+        project=row["project"],
+        created_at=row["created_at"],
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        superseded_by=row["superseded_by"],
+    )

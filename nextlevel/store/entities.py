@@ -1,0 +1,48 @@
+"""Tables entities and entity_aliases. An entity is one person's; a name in normal form leads to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from nextlevel.lang.normal import normal_name
+from nextlevel.model import EntityType, Scope
+
+from .pool import Connection
+from .sql import SQL
+
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An entity as its names lead to it."""
+
+    id: UUID
+    name: str
+    type: EntityType
+
+
+async def aliases(conn: Connection, scope: Scope) -> list[tuple[str, Known]]:
+    """Every name, in normal form, of every entity of this person."""
+    rows = await conn.fetch(SQL.entities.aliases, scope.tenant_id, scope.user_id)
+    return [(row["alias"], Known(row["entity_id"], row["name"], EntityType(row["type"]))) for row in rows]
+
+
+async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:
+    """The entity of this name, made if there is none. None: it is no name (empty, or longer than 200 characters).
+
+    A type is part of an identity: "Mercury" the host does not become "Mercury" the person. Where only other types are
+    known under the name and `kind` is the vague `topic`, the oldest of them is meant.
+    """
+    normal = normal_name(name)
+    if not normal or len(name) > LONGEST_NAME:
+        return None
+    rows = await conn.fetch(SQL.entities.by_alias, scope.tenant_id, scope.user_id, normal)
+    for row in rows:
+        if row["type"] == kind or kind is EntityType.TOPIC:
+            found: UUID = row["entity_id"]
+            return found
+    made: UUID = await conn.fetchval(SQL.entities.insert, scope.tenant_id, scope.user_id, name.strip(), normal, kind)
+    await conn.execute(SQL.entities.add_alias, scope.tenant_id, scope.user_id, normal, made)
+    return made

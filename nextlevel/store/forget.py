@@ -1,0 +1,62 @@
+"""Forgetting: delete, leave a tombstone so that a turn in flight can't bring it back, raise the generation.
+
+One transaction, inside `Database.memory(scope)`: when it has committed, no rung may serve any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from nextlevel.model import Scope
+
+from . import blocks, scopes, turns
+from .pool import Connection
+from .sql import SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What went, the scopes' new generations for the caches, and the outboxes whose receipts must say so."""
+
+    blocks: tuple[UUID, ...]
+    generations: dict[UUID, int]
+    installs: frozenset[str]
+
+
+NOTHING = Forgotten((), {}, frozenset())
+
+
+async def forget_blocks(
+    conn: Connection, scope: Scope, block_ids: Sequence[UUID], *, at: datetime | None = None
+) -> Forgotten:
+    """Delete those of the blocks that this wall can see, with all that was derived from them.
+
+    `at` (default: now) is when the person asked: the same fact told after it is news.
+    """
+    await blocks.lock(conn, scope)
+    rows = await conn.fetch(SQL.forget.visible, scope.tenant_id, list(block_ids))
+    if not rows:
+        return NOTHING
+    ids = [row["block_id"] for row in rows]
+    for fact in sorted({row["hash"].hex() for row in rows}):
+        await turns.tombstone(conn, scope, "fact", fact, at or datetime.now(UTC))
+    hidden = await conn.fetch(SQL.forget.hide_sources, scope.tenant_id, ids)
+    await conn.execute(SQL.forget.unlink_successors, scope.tenant_id, ids)
+    await conn.execute(SQL.forget.scrub_extractions, scope.tenant_id, ids)
+    await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
+    await conn.execute(SQL.forget.delete_orphans, scope.tenant_id, scope.user_id)
+    generations = await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
+    return Forgotten(tuple(ids), generations, frozenset(row["install"] for row in hidden))
+
+
+async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: str) -> Forgotten:
+    """Take an undone turn back: what stood on it alone goes, its words go, its number stays."""
+    gone = await forget_blocks(conn, scope, await blocks.only_from(conn, scope, turn_id))
+    await conn.execute(SQL.forget.detach_turn, scope.tenant_id, turn_id)
+    await conn.execute(SQL.forget.scrub_turn, scope.tenant_id, turn_id)
+    install = await conn.fetchval(SQL.forget.erase_turn, scope.tenant_id, turn_id, reason)
+    installs = gone.installs if install is None else gone.installs | {install}
+    return Forgotten(gone.blocks, gone.generations, installs)

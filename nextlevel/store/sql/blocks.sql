@@ -1,0 +1,108 @@
+-- name: lock_user
+-- One store at a time for one person's memory; other people's go on. Held to the end of the transaction.
+-- $1 tenant · $2 user
+SELECT pg_advisory_xact_lock(hashtextextended('nl:' || $1::uuid || $2::uuid, 0));
+
+-- name: tombstoned_turn
+-- $1 tenant · $2 user · $3 turn
+SELECT true FROM tombstones WHERE tenant_id = $1 AND user_id = $2 AND kind = 'turn' AND ref = $3;
+
+-- name: tombstoned_facts
+-- Which of these facts were forgotten after they were told.
+-- $1 tenant · $2 user · $3 hashes, hex · $4 told at
+SELECT ref FROM tombstones WHERE tenant_id = $1 AND user_id = $2 AND kind = 'fact' AND ref = ANY ($3) AND at >= $4;
+
+-- name: same_fact
+-- $1 tenant · $2 scope · $3 hash
+SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = $2 AND hash = $3 AND status IN ('active', 'review');
+
+-- name: rivals
+-- What a new fact may repeat or replace: the active blocks of the same subject, newest first, and those that share most
+-- words with it. Never a scan of the scope.
+-- $1 tenant · $2 scope · $3 subject entity · $4 words
+SELECT * FROM (
+  SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.subject_entity = $3 AND b.status = 'active'
+   ORDER BY b.valid_from DESC LIMIT 200) same_subject
+UNION
+SELECT b.* FROM search_words($4, 20) w JOIN blocks b USING (block_id)
+ WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.status = 'active';
+
+-- name: near_words
+-- The active blocks of this wall that share most words with a text, best first.
+-- $1 words · $2 at most
+SELECT b.*, w.score FROM search_words($1, $2) w JOIN blocks b USING (block_id) WHERE b.status = 'active' ORDER BY w.score DESC;
+
+-- name: insert
+-- $1 tenant · $2 block · $3 scope · $4 user · $5 type · $6 category · $7 subject · $8 predicate · $9 object · $10 key ·
+-- $11 value · $12 context · $13 negated · $14 explicit · $15 confidence · $16 provenance · $17 status · $18 project ·
+-- $19 subject entity · $20 hash · $21 valid from · $22 valid to · $23 superseded by · $24 days to live
+INSERT INTO blocks (tenant_id, block_id, scope_id, user_id, type, category, subject, predicate, object, key, value, context,
+                    negated, explicit, confidence, provenance, status, project, subject_entity, hash, valid_from, valid_to,
+                    superseded_by, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+        greatest(now(), $21::timestamptz) + make_interval(days => $24));
+
+-- name: confirm
+-- The same fact again: surer, and alive for longer. What waited in review is taken up once it is sure enough.
+-- $1 tenant · $2 block · $3 confidence · $4 status · $5 days to live
+UPDATE blocks SET confidence = $3, status = $4, updated_at = now(), expires_at = greatest(expires_at, now() + make_interval(days => $5))
+ WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: supersede
+-- $1 tenant · $2 block · $3 valid to · $4 superseded by
+UPDATE blocks SET status = 'superseded', valid_to = greatest(valid_from, least($3, coalesce(valid_to, $3))), superseded_by = $4, updated_at = now()
+ WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: retract
+-- No longer true, and nothing takes its place.
+-- $1 tenant · $2 block · $3 valid to
+UPDATE blocks SET status = 'expired', valid_to = greatest(valid_from, $3), updated_at = now() WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: add_version
+-- What a block was before it changes.
+-- $1 tenant · $2 block · $3 change · $4 caused by
+INSERT INTO block_versions (tenant_id, block_id, version, change, caused_by, before)
+SELECT b.tenant_id, b.block_id, 1 + (SELECT count(*) FROM block_versions v WHERE v.tenant_id = $1 AND v.block_id = $2), $3, $4,
+       to_jsonb(b) - ARRAY['tenant_id', 'block_id', 'user_id', 'hash']
+  FROM blocks b WHERE b.tenant_id = $1 AND b.block_id = $2;
+
+-- name: add_source
+-- True if this turn is news to the block.
+-- $1 tenant · $2 block · $3 turn · $4 span · $5 at
+INSERT INTO block_sources (tenant_id, block_id, turn_id, span, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING true;
+
+-- name: add_edge
+-- $1 tenant · $2 block · $3 scope · $4 subject entity · $5 predicate · $6 object entity
+INSERT INTO edges (tenant_id, block_id, scope_id, subject_entity, predicate, object_entity) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT DO NOTHING;
+
+-- name: add_mention
+-- $1 tenant · $2 block · $3 entity · $4 scope
+INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING;
+
+-- name: add_embedding
+-- $1 tenant · $2 scope · $3 block · $4 model · $5 unit vector
+INSERT INTO embeddings (tenant_id, scope_id, block_id, model, emb) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, block_id, model) DO UPDATE SET emb = excluded.emb;
+
+-- name: unembedded
+-- Blocks that a model has not seen yet, oldest first: the embedder was down when they were stored.
+-- $1 model · $2 at most
+SELECT b.block_id, b.scope_id, b.subject, b.predicate, b.object, b.negated FROM blocks b
+ WHERE b.status IN ('active', 'review', 'superseded')
+   AND NOT EXISTS (SELECT FROM embeddings e WHERE e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = $1)
+ ORDER BY b.created_at LIMIT $2;
+
+-- name: index_words
+-- $1 block · $2 scope · $3 words
+SELECT index_words($1, $2, $3);
+
+-- name: of_turn
+-- $1 tenant · $2 turn
+SELECT b.* FROM blocks b JOIN block_sources s USING (tenant_id, block_id) WHERE s.tenant_id = $1 AND s.turn_id = $2 ORDER BY b.created_at, b.block_id;
+
+-- name: only_from
+-- The blocks that stand on this turn alone.
+-- $1 tenant · $2 turn
+SELECT s.block_id FROM block_sources s WHERE s.tenant_id = $1 AND s.turn_id = $2
+   AND NOT EXISTS (SELECT FROM block_sources o WHERE o.tenant_id = $1 AND o.block_id = s.block_id AND o.turn_id <> $2);

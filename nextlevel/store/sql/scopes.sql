@@ -1,0 +1,55 @@
+-- name: installation
+-- Whose an installation is, the row locked against a second ingest of the same outbox.
+-- $1 install
+SELECT install, base, tenant_id, user_id, mark, high, revoked_at FROM installations WHERE install = $1 FOR UPDATE;
+
+-- name: owner_of
+-- Who enrolled this outbox: its own row, else that of its base (a cloned or forked home inherits).
+-- $1 install · $2 base
+SELECT install, base, tenant_id, user_id, revoked_at FROM installations
+ WHERE install IN ($1, $2) ORDER BY install = $1 DESC LIMIT 1;
+
+-- name: enrol
+-- Make an installation's row; the first one wins.
+-- $1 install · $2 base · $3 tenant · $4 user
+INSERT INTO installations (install, base, tenant_id, user_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING;
+
+-- name: inherit
+-- A forked home's outbox belongs to whom the original belongs to.
+-- $1 install · $2 the original
+INSERT INTO installations (install, base, tenant_id, user_id)
+SELECT $1, base, tenant_id, user_id FROM installations WHERE install = $2 ON CONFLICT DO NOTHING;
+
+-- name: tenant
+-- $1 name. A tenant by name, made if there is none.
+WITH made AS (INSERT INTO tenants (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING tenant_id)
+SELECT tenant_id FROM made UNION ALL SELECT tenant_id FROM tenants WHERE name = $1 LIMIT 1;
+
+-- name: user
+-- $1 tenant · $2 name. A user by name, made if there is none.
+WITH made AS (INSERT INTO users (tenant_id, name) VALUES ($1, $2) ON CONFLICT (tenant_id, name) DO NOTHING RETURNING user_id)
+SELECT user_id FROM made UNION ALL SELECT user_id FROM users WHERE tenant_id = $1 AND name = $2 LIMIT 1;
+
+-- name: principal
+-- $1 base · $2 principal. The user a gateway's speaker was made to be.
+SELECT user_id FROM principals WHERE base = $1 AND principal = $2;
+
+-- name: add_principal
+-- $1 base · $2 principal · $3 tenant · $4 user
+INSERT INTO principals (base, principal, tenant_id, user_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING;
+
+-- name: scope
+-- $1 tenant · $2 user · $3 profile, or null for the scope that all the person's profiles share. Made if there is none.
+WITH made AS (
+  INSERT INTO scopes (tenant_id, kind, user_id, profile)
+       VALUES ($1, CASE WHEN $3::text IS NULL THEN 'user' ELSE 'profile' END, $2, $3)
+  ON CONFLICT (tenant_id, user_id, profile) DO NOTHING RETURNING scope_id)
+SELECT scope_id FROM made
+UNION ALL
+SELECT scope_id FROM scopes WHERE tenant_id = $1 AND user_id = $2 AND profile IS NOT DISTINCT FROM $3
+LIMIT 1;
+
+-- name: raise_generations
+-- Every cached answer of these scopes is stale from this commit on.
+-- $1 tenant · $2 scopes
+UPDATE scopes SET generation = generation + 1 WHERE tenant_id = $1 AND scope_id = ANY ($2) RETURNING scope_id, generation;

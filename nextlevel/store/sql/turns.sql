@@ -1,0 +1,92 @@
+-- name: receive
+-- Take one event in. Nothing is returned where this id is already there.
+-- $1 tenant · $2 id · $3 install · $4 seq · $5 fp · $6 kind · $7 lane · $8 user · $9 profile scope · $10 user scope ·
+-- $11 profile · $12 session · $13 ordinal · $14 at · $15 minutes east of UTC · $16 user text · $17 assistant text ·
+-- $18 tools · $19 meta · $20 body · $21 state · $22 reason
+INSERT INTO turns (tenant_id, id, install, seq, fp, kind, lane, user_id, profile_scope, user_scope, profile, session, ordinal,
+                   at, utc_offset_min, user_text, assistant_text, tools, meta, body, state, reason, finished_at, duplicate_of)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+       -- A clock ahead of ours must not outrank what is said later.
+       least($14::timestamptz, clock_timestamp() + interval '5 minutes'), $15, $16, $17, $18, $19, $20,
+       CASE WHEN twin.id IS NULL THEN $21::text ELSE 'skipped' END,
+       CASE WHEN twin.id IS NULL THEN $22::text ELSE 'the same turn as ' || twin.id END,
+       CASE WHEN twin.id IS NOT NULL OR $21 NOT IN ('received') THEN clock_timestamp() END,
+       twin.id
+  FROM (SELECT) one
+  LEFT JOIN turns twin ON twin.tenant_id = $1 AND twin.user_id = $8 AND twin.fp = $5 AND twin.duplicate_of IS NULL AND twin.id <> $2
+-- Either the same id, or a twin that another transaction is just taking in.
+ON CONFLICT DO NOTHING
+RETURNING state;
+
+-- name: known
+-- $1 tenant · $2 id
+SELECT fp, state FROM turns WHERE tenant_id = $1 AND id = $2;
+
+-- name: touch_session
+-- $1 tenant · $2 user · $3 session · $4 profile · $5 at · $6 true if it ends here
+INSERT INTO sessions (tenant_id, user_id, session, profile, started_at, last_at, ended_at)
+     VALUES ($1, $2, $3, $4, $5, $5, CASE WHEN $6 THEN $5 END)
+ON CONFLICT (tenant_id, user_id, session) DO UPDATE
+   SET started_at = least(sessions.started_at, excluded.started_at), last_at = greatest(sessions.last_at, excluded.last_at),
+       ended_at = CASE WHEN $6 THEN excluded.ended_at END;
+
+-- name: ready
+-- The turns that a stage can take now, oldest first: unowned, not waiting, and, for the first stage, at the head of their
+-- session. A turn whose forerunner may still come waits for it, but not for ever.
+-- $1 state · $2 at most · $3 gap wait, seconds
+SELECT t.tenant_id, t.id, t.fence, t.crashes
+  FROM turns t JOIN installations i ON i.install = t.install
+ WHERE t.state = $1 AND t.finished_at IS NULL
+   AND (t.lease_until IS NULL OR t.lease_until < clock_timestamp())
+   AND (t.not_before IS NULL OR t.not_before <= clock_timestamp())
+   AND ($1 <> 'received' OR NOT EXISTS (
+         SELECT FROM turns e WHERE e.tenant_id = t.tenant_id AND e.install = t.install AND e.session = t.session
+                               AND e.seq < t.seq AND e.finished_at IS NULL))
+   AND ($1 <> 'received' OR i.mark >= t.seq - 1 OR t.received_at < clock_timestamp() - make_interval(secs => $3)
+        OR EXISTS (SELECT FROM turns p WHERE p.tenant_id = t.tenant_id AND p.user_id = t.user_id AND p.session = t.session
+                                         AND p.ordinal = t.ordinal - 1 AND t.ordinal > 1))
+ ORDER BY array_position(ARRAY['live', 'batch', 'backfill'], t.lane), t.received_at, t.seq
+ LIMIT $2;
+
+-- name: claim
+-- Own a turn for one stage. No row: somebody else has it, or it has moved on. A lease that ran out was a crash.
+-- $1 tenant · $2 id · $3 state · $4 the fence expected · $5 lease, seconds
+UPDATE turns SET fence = fence + 1, attempts = attempts + 1, crashes = crashes + (lease_until IS NOT NULL)::int,
+                 lease_until = clock_timestamp() + make_interval(secs => $5), not_before = NULL
+ WHERE tenant_id = $1 AND id = $2 AND state = $3 AND fence = $4
+   AND (lease_until IS NULL OR lease_until < clock_timestamp())
+RETURNING *;
+
+-- name: heartbeat
+-- $1 tenant · $2 id · $3 fence · $4 lease, seconds
+UPDATE turns SET lease_until = clock_timestamp() + make_interval(secs => $4)
+ WHERE tenant_id = $1 AND id = $2 AND fence = $3 AND finished_at IS NULL;
+
+-- name: advance
+-- To the next stage or to its end. No row: the lease was lost, and another owns the turn.
+-- $1 tenant · $2 id · $3 fence · $4 state now · $5 state then · $6 reason
+UPDATE turns SET state = $5, reason = $6, lease_until = NULL, attempts = 0, crashes = 0,
+                 finished_at = CASE WHEN $5 IN ('stored', 'skipped', 'quarantined', 'dead', 'erased') THEN clock_timestamp() END
+ WHERE tenant_id = $1 AND id = $2 AND fence = $3 AND state = $4
+RETURNING id;
+
+-- name: put_back
+-- The cause may pass: wait, and count no attempt.
+-- $1 tenant · $2 id · $3 fence · $4 delay, seconds · $5 reason
+UPDATE turns SET lease_until = NULL, attempts = attempts - 1, reason = $5,
+                 not_before = clock_timestamp() + make_interval(secs => $4)
+ WHERE tenant_id = $1 AND id = $2 AND fence = $3 AND finished_at IS NULL
+RETURNING id;
+
+-- name: window
+-- The turns of the same session just before one, newest first: what "it" and "no, the other one" refer to.
+-- $1 tenant · $2 user · $3 session · $4 before this seq · $5 install · $6 at most
+SELECT * FROM turns
+ WHERE tenant_id = $1 AND user_id = $2 AND session = $3 AND install = $5 AND seq < $4 AND kind = 'turn'
+   AND state NOT IN ('erased', 'quarantined')
+ ORDER BY seq DESC LIMIT $6;
+
+-- name: tombstone
+-- $1 tenant · $2 user · $3 kind · $4 ref · $5 at
+INSERT INTO tombstones (tenant_id, user_id, kind, ref, at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, user_id, kind, ref) DO UPDATE SET at = greatest(tombstones.at, excluded.at);

@@ -1,0 +1,44 @@
+"""What an operator asks first: what waits and for how long, how turns ended, who delivers, what died."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from .pool import Connection
+from .sql import SQL
+
+LONGEST_INPUT = 64 * 1024
+
+
+async def snapshot(conn: Connection) -> dict[str, Any]:
+    """The state of the pipeline over all tenants (inside `Database.pipeline`); ages in seconds."""
+    stages = await conn.fetch(SQL.status.stages)
+    ended = await conn.fetch(SQL.status.ended)
+    installations = await conn.fetch(SQL.status.installations)
+    letters = await conn.fetch(SQL.status.count_dead_letters)
+    latest = await conn.fetch(SQL.status.dead_letters, 20)
+    return {
+        "stages": {row["state"]: {k: v for k, v in row.items() if k != "state"} for row in stages},
+        "ended_today": {row["state"]: row["turns"] for row in ended},
+        "installations": [dict(row) for row in installations],
+        "dead_letters": {row["kind"]: row["letters"] for row in letters},
+        "latest_dead_letters": [dict(row) for row in latest],
+    }
+
+
+async def add_dead_letter(
+    conn: Connection,
+    kind: str,
+    *,
+    code: str,
+    reason: str,
+    tenant_id: UUID | None = None,
+    turn_id: str | None = None,
+    entry_id: str | None = None,
+    raw: bytes | None = None,
+) -> None:
+    """Keep what could not become memory, with the reason, where a person sees it. A redelivery adds no second row."""
+    await conn.execute(
+        SQL.status.add_dead_letter, kind, tenant_id, turn_id, entry_id, code, reason[:4000], raw and raw[:LONGEST_INPUT]
+    )
