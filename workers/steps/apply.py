@@ -1,0 +1,227 @@
+"""Write what was found into memory: resolve names, compare, insert or confirm or replace. Once, under the person's lock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from nextlevel.lang.tokens import content_words, words
+from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, block_text
+from nextlevel.store import blocks, entities
+from nextlevel.store.blocks import NewBlock
+from nextlevel.store.pool import Connection
+from nextlevel.store.turns import Claim
+
+from . import classify, dedup
+from .dedup import Verdict
+from .found import Found
+
+MOST_CONFIDENT = 0.99
+RETRACTS_FROM = 0.6
+"""Share of a retraction's content words that a block must hold to be the one that is meant."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """What one turn changed, for the trace, and the scopes whose generation must move."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    scopes: set[UUID] = field(default_factory=set)
+    notes: list[dict[str, str]] = field(default_factory=list)
+
+    def note(self, what: str, text: str, why: str) -> None:
+        self.counts[what] += 1
+        self.notes.append({"what": what, "block": text, "why": why})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A candidate with its place in memory."""
+
+    candidate: Candidate
+    scope_id: UUID
+    hash: bytes
+    told_at: datetime
+
+    @property
+    def since(self) -> datetime:
+        return self.candidate.valid_from or self.told_at
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The candidates' vectors, row by row; none where the embedder was down: upkeep makes them later."""
+
+    model: str
+    rows: Sequence[Any] = ()
+
+
+async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded, *, review_below: float) -> Applied:
+    """Apply one turn's findings inside the store transaction. The caller holds the person's lock."""
+    applied = Applied()
+    facts = [_place(claim, candidate) for candidate in found.candidates]
+    forgotten = await blocks.forgotten_facts(conn, claim.scope, [fact.hash for fact in facts], claim.turn.at)
+    for number, fact in enumerate(facts):
+        vector = embedded.rows[number] if embedded.rows else None
+        if fact.hash in forgotten:
+            applied.counts["forgotten"] += 1
+            continue
+        await _remember(conn, claim, fact, applied, review_below, embedded.model, vector)
+    for text in found.retractions:
+        await _retract(conn, claim, text, applied)
+    return applied
+
+
+def texts(found: Found) -> list[str]:
+    """What is embedded for each candidate, in their order."""
+    return [_text(candidate) for candidate in found.candidates]
+
+
+def _text(candidate: Candidate) -> str:
+    return block_text(candidate.subject, candidate.predicate, candidate.object, negated=candidate.negated)
+
+
+def _place(claim: Claim, candidate: Candidate) -> Fact:
+    """Preferences are the person's, under every profile; all else belongs to the profile it was told under."""
+    preference = candidate.type is BlockType.USER_PREFERENCE
+    fact = dedup.fact_hash(
+        candidate.subject,
+        candidate.predicate,
+        candidate.object,
+        negated=candidate.negated,
+        project=None if preference else candidate.project,
+    )
+    scope = claim.scope.user_scope if preference else claim.scope.profile_scope
+    return Fact(candidate, scope, fact, claim.turn.at.astimezone(UTC))
+
+
+async def _remember(
+    conn: Connection, claim: Claim, fact: Fact, applied: Applied, review_below: float, model: str, vector: Any
+) -> None:
+    candidate = fact.candidate
+    subject = await entities.resolve(conn, claim.scope, candidate.subject, _type_of(candidate, candidate.subject))
+    if subject is None:
+        applied.note("dropped", _text(candidate), "its subject is no name")
+        return
+    status = BlockStatus.REVIEW if classify.needs_review(candidate, review_below=review_below) else BlockStatus.ACTIVE
+    exact = await blocks.same_fact(conn, claim.scope, fact.scope_id, fact.hash)
+    if exact is not None:
+        await _confirm(conn, claim, fact, exact, status, applied, "the same fact")
+        return
+    rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(_text(candidate)))
+    decision = dedup.decide(candidate, fact.since, rivals)
+    if decision.verdict is Verdict.SAME and decision.rival is not None:
+        await _confirm(conn, claim, fact, decision.rival, status, applied, decision.why)
+        return
+    replaces = decision.rival if decision.verdict is Verdict.UPDATES and status is BlockStatus.ACTIVE else None
+    block = await _insert(conn, claim, fact, subject, status, replaces)
+    if vector is not None:
+        await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, model, vector)
+    applied.scopes.add(fact.scope_id)
+    applied.note("stored" if status is BlockStatus.ACTIVE else "review", _text(candidate), decision.why)
+    if replaces is not None:
+        applied.note("superseded", block_text(replaces.subject, replaces.predicate, replaces.object), decision.why)
+
+
+async def _confirm(
+    conn: Connection, claim: Claim, fact: Fact, known: Block, status: BlockStatus, applied: Applied, why: str
+) -> None:
+    """The same fact again adds a source and confidence, never a row; and can never remove anything."""
+    if not await blocks.add_source(conn, claim.scope, known.id, claim.turn.id, fact.candidate.span, fact.told_at):
+        return
+    # Two independent tellings that are wrong by chance: 1 − (1 − a)(1 − b), the second counted for a half.
+    surer = min(MOST_CONFIDENT, 1 - (1 - known.confidence) * (1 - fact.candidate.confidence / 2))
+    better = BlockStatus.ACTIVE if BlockStatus.ACTIVE in (status, known.status) else BlockStatus.REVIEW
+    await blocks.confirm(
+        conn,
+        claim.scope,
+        known,
+        confidence=max(known.confidence, surer),
+        status=better,
+        ttl_days=classify.ttl_days(known.type),
+        caused_by=claim.turn.id,
+    )
+    applied.scopes.add(known.scope_id)
+    applied.note("confirmed", _text(fact.candidate), why)
+
+
+async def _insert(
+    conn: Connection, claim: Claim, fact: Fact, subject: UUID, status: BlockStatus, replaces: Block | None
+) -> Block:
+    candidate = fact.candidate
+    since = fact.since
+    # Told late: what replaced it is known already, so it was true until then.
+    late = replaces is not None and replaces.valid_from > since
+    valid_to = candidate.valid_to if candidate.valid_to is None or candidate.valid_to > since else since
+    if late and replaces is not None:
+        valid_to = replaces.valid_from
+    block = Block(
+        # From the turn and the fact: a store that is run again makes the same block.
+        id=uuid5(claim.scope.tenant_id, f"{claim.turn.id}\x1f{fact.scope_id}\x1f{fact.hash.hex()}"),
+        scope_id=fact.scope_id,
+        type=candidate.type,
+        category=candidate.category,
+        subject=candidate.subject,
+        predicate=candidate.predicate,
+        object=candidate.object,
+        key=candidate.key,
+        value=candidate.value,
+        context=candidate.context[:300],
+        confidence=candidate.confidence,
+        provenance=candidate.provenance,
+        status=BlockStatus.SUPERSEDED if late else status,
+        negated=candidate.negated,
+        explicit=candidate.explicit,
+        project=candidate.project,
+        created_at=datetime.now(UTC),
+        valid_from=since,
+        valid_to=valid_to,
+        superseded_by=replaces.id if late and replaces is not None else None,
+    )
+    if replaces is not None and not late:
+        await blocks.supersede(conn, claim.scope, replaces, by=block.id, at=since, caused_by=claim.turn.id)
+    new = NewBlock(block, fact.hash, subject, classify.ttl_days(block.type))
+    await blocks.insert(conn, claim.scope, new, _search_terms(block))
+    await blocks.add_source(conn, claim.scope, block.id, claim.turn.id, candidate.span, fact.told_at)
+    await _link(conn, claim, block, candidate, subject)
+    return block
+
+
+async def _link(conn: Connection, claim: Claim, block: Block, candidate: Candidate, subject: UUID) -> None:
+    """The entities that a block names: those in its object are edges, all are mentions."""
+    objects, mentioned = [], []
+    for name, kind in candidate.entities:
+        entity = await entities.resolve(conn, claim.scope, name, kind)
+        if entity is None:
+            continue
+        (objects if name.casefold() in candidate.object.casefold() else mentioned).append(entity)
+    await blocks.add_links(conn, claim.scope, block, subject, objects, mentioned)
+
+
+async def _retract(conn: Connection, claim: Claim, text: str, applied: Applied) -> None:
+    """Close the block that a "no longer" speaks of: the best match by words, if it is one."""
+    wanted = set(content_words(text))
+    for block in await blocks.near_words(conn, words(text), limit=5):
+        held = set(content_words(f"{block.subject} {block.predicate} {block.object} {block.context}"))
+        if wanted and len(wanted & held) / len(wanted) >= RETRACTS_FROM:
+            await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
+            applied.scopes.add(block.scope_id)
+            applied.note("retracted", block_text(block.subject, block.predicate, block.object), text)
+            return
+
+
+def _search_terms(block: Block) -> list[str]:
+    parts = (block.subject, block.predicate.replace("_", " "), block.object, block.context, block.key or "", block.value or "")
+    return words(" ".join(parts))
+
+
+def _type_of(candidate: Candidate, name: str) -> EntityType:
+    """What kind of thing the subject is: as the extractor says, else a topic."""
+    if name == "user":
+        return EntityType.PERSON
+    kinds = {entity.casefold(): kind for entity, kind in candidate.entities}
+    return kinds.get(name.casefold(), EntityType.TOPIC)
