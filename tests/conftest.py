@@ -1,4 +1,4 @@
-"""Fixtures for every room: `postgres` and `valkey` are shared by the run, `own_postgres` and `own_valkey` are to kill."""
+"""Fixtures for every room: `postgres` and `valkey` are shared by the run; `own_postgres`, `own_valkey` are to kill."""
 
 from __future__ import annotations
 

@@ -83,14 +83,27 @@ class Place:
         return str(self.home) if self.user is None else f"{self.home} (servers run as user {self.user.pw_name})"
 
 
+def prepare(data_dir: Path) -> Path:
+    """Make a data directory if it is not there, see that it can be written, and return its absolute path."""
+    data_dir = data_dir.resolve()
+    try:
+        if not data_dir.exists():
+            data_dir.mkdir(parents=True)
+            data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        with tempfile.TemporaryFile(dir=data_dir):
+            pass
+    except OSError as error:
+        raise Misconfigured(f"data directory {data_dir} can't be written: {error.strerror}") from error
+    return data_dir
+
+
 def find(data_dir: Path) -> Place:
     """The place that belongs to a data directory; made if it is not there yet.
 
     Raises:
         Misconfigured: it can't be written or reached, its disk is full, or it belongs to somebody else.
     """
-    data_dir = data_dir.resolve()
-    _make_data_dir(data_dir)
+    data_dir = prepare(data_dir)
     user = _server_user(data_dir) if os.geteuid() == 0 else None
     home = data_dir if user is None else _home_for(data_dir, user)
     free_mib = shutil.disk_usage(home).free // 2**20
@@ -125,17 +138,6 @@ def programs(place: Place, distribution: str, package: str, parts: tuple[str, ..
 def elsewhere(data_dir: Path) -> Path:
     """Where root's servers keep the data of a data directory that their user can't reach."""
     return SYSTEM_DIR / hashlib.sha256(bytes(data_dir.resolve())).hexdigest()[:12]
-
-
-def _make_data_dir(data_dir: Path) -> None:
-    try:
-        if not data_dir.exists():
-            data_dir.mkdir(parents=True)
-            data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
-        with tempfile.TemporaryFile(dir=data_dir):
-            pass
-    except OSError as error:
-        raise Misconfigured(f"data directory {data_dir} can't be written: {error.strerror}") from error
 
 
 def _server_user(data_dir: Path) -> pwd.struct_passwd:

