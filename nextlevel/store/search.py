@@ -1,0 +1,190 @@
+"""What recall and the API read: blocks by words, by vector, by the graph, by page; and all of a scope, to hold it hot.
+
+Every function takes a connection of `Database.memory(scope)`: what it can return is walled to that scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import numpy as np
+import numpy.typing as npt
+
+from nextlevel.errors import NotFound
+from nextlevel.model import Block, BlockStatus, BlockType, Category, Scope
+
+from .blocks import block_of
+from .pool import Connection
+from .sql import SQL
+
+Vector = npt.NDArray[np.float32]
+
+_NEIGHBOURS = 60  # edges followed from the entities of a query, as measured in bounded 1-2 hop search
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A block as recall needs it: with the entities it speaks of, its vector, and when it ends by itself."""
+
+    block: Block
+    subject: UUID | None
+    entities: frozenset[UUID]
+    vector: Vector | None
+    updated_at: datetime
+    expires_at: datetime
+
+    def holds(self, now: datetime) -> bool:
+        """True unless its time is over; that it is active is the query's to know."""
+        ends = self.block.valid_to
+        return self.expires_at > now and (ends is None or ends > now)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A block's id and state, enough to tell whether a copy of it is fresh."""
+
+    id: UUID
+    updated_at: datetime
+    embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page of blocks ended."""
+
+    created_at: datetime
+    id: UUID
+
+
+async def generations(conn: Connection, scope: Scope) -> dict[UUID, int]:
+    """The generation of each scope that the reader sees. Read it before the data: then the data are no older."""
+    rows = await conn.fetch(SQL.search.generations, scope.tenant_id, scope.readable)
+    return {row["scope_id"]: row["generation"] for row in rows}
+
+
+async def heads(conn: Connection, scope: Scope, model: str) -> list[Head]:
+    """Every active block of the scope; `embedded` says whether it has a vector of `model`."""
+    rows = await conn.fetch(SQL.search.heads, scope.tenant_id, scope.readable, model)
+    return [Head(row["block_id"], row["updated_at"], row["embedded"]) for row in rows]
+
+
+async def bodies(conn: Connection, scope: Scope, ids: Collection[UUID], model: str) -> list[Found]:
+    """Blocks by id, with what they speak of and their vectors of `model`."""
+    rows = await conn.fetch(SQL.search.bodies, scope.tenant_id, list(ids), model)
+    return [_found(row) for row in rows]
+
+
+async def edges(conn: Connection, scope: Scope) -> list[tuple[UUID, UUID]]:
+    """Pairs of entities that an active block joins, subject first."""
+    rows = await conn.fetch(SQL.search.edges, scope.tenant_id, scope.readable)
+    return [(row["subject_entity"], row["object_entity"]) for row in rows]
+
+
+async def aliases(conn: Connection, scope: Scope) -> list[tuple[str, UUID]]:
+    """Each name, in normal form, of each entity that a block of the scope speaks of."""
+    rows = await conn.fetch(SQL.search.aliases, scope.tenant_id, scope.user_id)
+    return [(row["alias"], row["entity_id"]) for row in rows]
+
+
+async def named(conn: Connection, scope: Scope, names: Collection[str]) -> list[tuple[str, UUID]]:
+    """Which of these names, in normal form, are some entity's."""
+    rows = await conn.fetch(SQL.search.named, scope.tenant_id, scope.user_id, list(names))
+    return [(row["alias"], row["entity_id"]) for row in rows]
+
+
+async def word_weights(conn: Connection, words: Collection[str]) -> dict[str, float]:
+    """How rare each word is in the scope: ln(1 + blocks / blocks with it). A word that no block has is left out."""
+    rows = await conn.fetch(SQL.search.word_weights, sorted(set(words)))
+    return {row["word"]: row["score"] for row in rows}
+
+
+async def by_words(
+    conn: Connection, scope: Scope, words: Collection[str], *, as_of: datetime | None, limit: int
+) -> list[UUID]:
+    """The blocks that share the rarest of these words, best first."""
+    rows = await conn.fetch(SQL.search.by_words, scope.tenant_id, sorted(set(words)), as_of, limit)
+    return [row["block_id"] for row in rows]
+
+
+async def by_vector(
+    conn: Connection, scope: Scope, vector: Vector, model: str, *, as_of: datetime | None, limit: int
+) -> list[tuple[UUID, float]]:
+    """The blocks nearest to a vector and their cosine, nearest first; exact, so that k asked are k given."""
+    rows = await conn.fetch(SQL.search.by_vector, scope.tenant_id, scope.readable, vector, model, as_of, limit)
+    return [(row["block_id"], row["cosine"]) for row in rows]
+
+
+async def near(
+    conn: Connection, scope: Scope, entities: Collection[UUID], *, as_of: datetime | None, limit: int
+) -> list[tuple[UUID, int]]:
+    """The blocks that speak of these entities (1) or of a neighbour of one (2), nearest and newest first."""
+    rows = await conn.fetch(SQL.search.near, scope.tenant_id, list(entities), as_of, _NEIGHBOURS, limit)
+    return [(row["block_id"], row["hop"]) for row in rows]
+
+
+async def page(
+    conn: Connection,
+    scope: Scope,
+    *,
+    statuses: Sequence[BlockStatus] | None = None,
+    type: BlockType | None = None,
+    category: Category | None = None,
+    entity: UUID | None = None,
+    valid_at: datetime | None = None,
+    after: Cursor | None = None,
+    limit: int,
+) -> list[Block]:
+    """Blocks, newest first, from just after a cursor."""
+    cursor = (None, None) if after is None else (after.created_at, after.id)
+    rows = await conn.fetch(
+        SQL.search.page, scope.tenant_id, scope.readable, statuses, type, category, entity, valid_at, *cursor, limit
+    )
+    return [block_of(row) for row in rows]
+
+
+async def history(conn: Connection, scope: Scope, block_id: UUID) -> list[dict[str, Any]]:
+    """A fact through time: each block of its line, oldest first, with its changes and the words it stands on.
+
+    Raises:
+        NotFound: no such block in this scope.
+    """
+    blocks = [block_of(row) for row in await conn.fetch(SQL.search.lineage, scope.tenant_id, block_id)]
+    if not blocks:
+        raise NotFound(f"no block {block_id} in this scope")
+    ids = [block.id for block in blocks]
+    changes = await conn.fetch(SQL.search.versions, scope.tenant_id, ids)
+    sources = await conn.fetch(SQL.search.sources, scope.tenant_id, ids)
+    return [
+        {
+            "block": block,
+            "changes": [_without_block(row) for row in changes if row["block_id"] == block.id],
+            "sources": [_without_block(row) for row in sources if row["block_id"] == block.id],
+        }
+        for block in blocks
+    ]
+
+
+async def graph(conn: Connection, scope: Scope, *, around: UUID | None = None, limit: int) -> list[dict[str, Any]]:
+    """Edges with the names of their ends, newest first: all of the scope's, or those within two steps of an entity."""
+    return [dict(row) for row in await conn.fetch(SQL.search.graph, scope.tenant_id, scope.readable, around, limit)]
+
+
+def _without_block(row: asyncpg.Record) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "block_id"}
+
+
+def _found(row: asyncpg.Record) -> Found:
+    emb = row["emb"]
+    return Found(
+        block=block_of(row),
+        subject=row["subject_entity"],
+        entities=frozenset(row["entities"]),
+        vector=None if emb is None else np.asarray(emb.to_numpy(), dtype=np.float32),
+        updated_at=row["updated_at"],
+        expires_at=row["expires_at"],
+    )

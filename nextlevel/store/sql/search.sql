@@ -1,0 +1,142 @@
+-- Everything that recall and the API read. The wall of the transaction applies besides the conditions written here.
+-- A block "holds" now if it is active, not outlived and not over; as of a moment, if it was valid then, though it was
+-- replaced or taken back since. Where a query takes a moment, null means now.
+
+-- name: generations
+-- $1 tenant · $2 scopes
+SELECT scope_id, generation FROM scopes WHERE tenant_id = $1 AND scope_id = ANY ($2);
+
+-- name: heads
+-- What a hot scope should hold, and when each block last changed; the rest is read only where it differs.
+-- $1 tenant · $2 scopes · $3 model
+SELECT b.block_id, b.updated_at, e.block_id IS NOT NULL AS embedded
+  FROM blocks b LEFT JOIN embeddings e ON e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = $3
+ WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2) AND b.status = 'active';
+
+-- name: bodies
+-- Blocks with what each speaks of and its vector, whatever their state.
+-- $1 tenant · $2 block ids · $3 model
+SELECT b.*, e.emb, coalesce(m.entities, '{}') AS entities
+  FROM blocks b
+  LEFT JOIN embeddings e ON e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = $3
+  LEFT JOIN LATERAL (SELECT array_agg(entity_id) AS entities FROM mentions WHERE tenant_id = b.tenant_id AND block_id = b.block_id) m
+    ON true
+ WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
+
+-- name: edges
+-- The graph of the blocks that hold now.
+-- $1 tenant · $2 scopes
+SELECT g.subject_entity, g.object_entity
+  FROM edges g JOIN blocks b USING (tenant_id, block_id)
+ WHERE g.tenant_id = $1 AND g.scope_id = ANY ($2) AND b.status = 'active';
+
+-- name: aliases
+-- Each name of each entity that some block of these scopes speaks of.
+-- $1 tenant · $2 user
+SELECT a.alias, a.entity_id FROM entity_aliases a
+ WHERE a.tenant_id = $1 AND a.user_id = $2
+   AND EXISTS (SELECT FROM mentions m WHERE m.tenant_id = a.tenant_id AND m.entity_id = a.entity_id);
+
+-- name: named
+-- $1 tenant · $2 user · $3 aliases in normal form
+SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND alias = ANY ($3);
+
+-- name: word_weights
+-- The weight (idf) of each word that some block has; a word that none has is left out.
+-- $1 words
+SELECT t.word, s.score FROM unnest($1::text[]) AS t (word), LATERAL search_words(ARRAY[t.word], 1) s;
+
+-- name: by_words
+-- The blocks that share most with the query and hold, best first.
+-- $1 tenant · $2 words · $3 moment · $4 at most
+SELECT b.block_id
+  FROM search_words($2, $4 * 8) s JOIN blocks b ON b.tenant_id = $1 AND b.block_id = s.block_id
+ WHERE CASE WHEN $3::timestamptz IS NULL
+            THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
+            ELSE b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3) END
+ ORDER BY s.score DESC, b.block_id LIMIT $4;
+
+-- name: by_vector
+-- The blocks nearest to a vector that hold, nearest first.
+-- $1 tenant · $2 scopes · $3 vector of unit length · $4 model · $5 moment · $6 at most
+SELECT e.block_id, -(e.emb <#> $3) AS cosine
+  FROM embeddings e JOIN blocks b ON b.tenant_id = e.tenant_id AND b.block_id = e.block_id
+ WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $4
+   AND CASE WHEN $5::timestamptz IS NULL
+            THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
+            ELSE b.status <> 'review' AND b.valid_from <= $5 AND (b.valid_to IS NULL OR b.valid_to > $5) END
+ ORDER BY (e.emb <#> $3) + 0   -- not by index: for one scope the exact scan is faster, and complete
+ LIMIT $6;
+
+-- name: near
+-- The blocks that speak of these entities (hop 1) or of their neighbours in the graph (hop 2), bounded on the way.
+-- $1 tenant · $2 entities · $3 moment · $4 neighbours at most · $5 blocks at most
+WITH neighbours AS (
+  SELECT DISTINCT unnest(ARRAY[g.subject_entity, g.object_entity]) AS entity_id
+    FROM (SELECT subject_entity, object_entity FROM edges
+           WHERE tenant_id = $1 AND (subject_entity = ANY ($2) OR object_entity = ANY ($2)) LIMIT $4) g),
+spoken AS (
+  (SELECT block_id, 1 AS hop FROM mentions WHERE tenant_id = $1 AND entity_id = ANY ($2) LIMIT $5)
+  UNION ALL
+  (SELECT m.block_id, 2 FROM mentions m JOIN neighbours n USING (entity_id)
+    WHERE m.tenant_id = $1 AND n.entity_id <> ALL ($2) LIMIT $5))
+SELECT s.block_id, min(s.hop) AS hop
+  FROM spoken s JOIN blocks b ON b.tenant_id = $1 AND b.block_id = s.block_id
+ WHERE CASE WHEN $3::timestamptz IS NULL
+            THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
+            ELSE b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3) END
+ GROUP BY s.block_id, b.valid_from ORDER BY hop, b.valid_from DESC, s.block_id LIMIT $5;
+
+-- name: page
+-- Blocks, newest first, from just after a cursor. Each filter applies unless it is null.
+-- $1 tenant · $2 scopes · $3 statuses · $4 type · $5 category · $6 entity id · $7 valid at
+-- $8 cursor: created at · $9 cursor: id · $10 at most
+SELECT b.* FROM blocks b
+ WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
+   AND ($3::text[] IS NULL OR b.status = ANY ($3))
+   AND ($4::text IS NULL OR b.type = $4)
+   AND ($5::text IS NULL OR b.category = $5)
+   AND ($6::uuid IS NULL OR EXISTS (SELECT FROM mentions m
+         WHERE m.tenant_id = b.tenant_id AND m.block_id = b.block_id AND m.entity_id = $6))
+   AND ($7::timestamptz IS NULL OR b.valid_from <= $7 AND (b.valid_to IS NULL OR b.valid_to > $7))
+   AND ($8::timestamptz IS NULL OR (b.created_at, b.block_id) < ($8, $9::uuid))
+ ORDER BY b.created_at DESC, b.block_id DESC LIMIT $10;
+
+-- name: lineage
+-- A block with all that it replaced and all that replaced it, oldest first.
+-- $1 tenant · $2 block id
+WITH RECURSIVE line AS (
+  SELECT block_id, superseded_by FROM blocks WHERE tenant_id = $1 AND block_id = $2
+  UNION
+  SELECT b.block_id, b.superseded_by FROM blocks b JOIN line l ON b.superseded_by = l.block_id OR b.block_id = l.superseded_by
+   WHERE b.tenant_id = $1)
+SELECT b.* FROM blocks b JOIN line USING (block_id) WHERE b.tenant_id = $1
+ ORDER BY b.valid_from, b.created_at LIMIT 200;
+
+-- name: versions
+-- $1 tenant · $2 block ids
+SELECT block_id, version, change, caused_by, before, changed_at FROM block_versions
+ WHERE tenant_id = $1 AND block_id = ANY ($2) ORDER BY changed_at, version;
+
+-- name: sources
+-- $1 tenant · $2 block ids
+SELECT block_id, turn_id, span, at FROM block_sources WHERE tenant_id = $1 AND block_id = ANY ($2) ORDER BY at, turn_id;
+
+-- name: graph
+-- The edges of the blocks that hold now, newest first: all, or those within two steps of an entity.
+-- $1 tenant · $2 scopes · $3 entity id or null · $4 at most
+WITH reach AS (
+  SELECT $3::uuid AS entity_id
+  UNION
+  SELECT unnest(ARRAY[subject_entity, object_entity]) FROM edges
+   WHERE tenant_id = $1 AND (subject_entity = $3 OR object_entity = $3))
+SELECT g.block_id, g.predicate, b.valid_from,
+       s.entity_id AS subject_id, s.name AS subject, s.type AS subject_type,
+       o.entity_id AS object_id, o.name AS object, o.type AS object_type
+  FROM edges g
+  JOIN blocks b ON b.tenant_id = g.tenant_id AND b.block_id = g.block_id AND b.status = 'active'
+  JOIN entities s ON s.tenant_id = g.tenant_id AND s.entity_id = g.subject_entity
+  JOIN entities o ON o.tenant_id = g.tenant_id AND o.entity_id = g.object_entity
+ WHERE g.tenant_id = $1 AND g.scope_id = ANY ($2)
+   AND ($3::uuid IS NULL OR g.subject_entity IN (SELECT entity_id FROM reach) OR g.object_entity IN (SELECT entity_id FROM reach))
+ ORDER BY b.valid_from DESC, g.block_id LIMIT $4;
