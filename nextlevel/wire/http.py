@@ -85,6 +85,10 @@ class JsonClient:
         self.breaker.succeeded()
         return answer
 
+    def close(self) -> None:
+        """Close the idle connections; the next request opens one again."""
+        self._pool.close()
+
     def _ask(self, request: _Request, deadline: Deadline) -> Answer:
         connection, used = self._pool.take(deadline)
         try:

@@ -108,6 +108,10 @@ class Redis:
                 raise reply
         return replies
 
+    def close(self) -> None:
+        """Close the idle connections; the next call opens one again."""
+        self._pool.close()
+
     def _exchange(self, commands: Sequence[Command], deadline: Deadline) -> list[Any]:
         connection, used = self._pool.take(deadline)
         try:

@@ -158,7 +158,7 @@ C = TypeVar("C", bound=Closable)
 
 
 class Pool(Generic[C]):
-    """Idle connections to one server, shared by the process. A caller owns what it took, so nobody waits for another."""
+    """Idle connections to one server, shared by the process. A caller owns what it took: nobody waits for another."""
 
     def __init__(self, connect: Callable[[Deadline], C], *, keep: int = 4) -> None:
         self._connect, self._keep = connect, keep
@@ -181,3 +181,10 @@ class Pool(Generic[C]):
                 self._idle.append(connection)
                 return
         connection.close()
+
+    def close(self) -> None:
+        """Close what is idle; what is in use is closed by who uses it."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()

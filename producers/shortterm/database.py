@@ -1,0 +1,228 @@
+"""The one connection to a home's tier 2: opened late, shared by all threads, never carried over a fork."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nextlevel.errors import Misconfigured, ShortTermUnavailable
+
+log = logging.getLogger("nextlevel.shortterm")
+
+FILE = "shortterm.db"
+SCHEMA_VERSION = 1
+BUSY_S = 5.0
+"""How long a write waits for another process's; theirs take milliseconds."""
+
+_CURES = {
+    sqlite3.SQLITE_FULL: "the disk is full; free some space, until then new turns are not remembered",
+    sqlite3.SQLITE_BUSY: "another process keeps it locked; find out which (`fuser`), the turn was not remembered",
+    sqlite3.SQLITE_READONLY: "it is read-only; make it and its folder writable for this user",
+    sqlite3.SQLITE_CANTOPEN: "it can't be opened; make its folder writable for this user",
+    sqlite3.SQLITE_IOERR: "the disk reports an error",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; move it away and a new one is begun",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database; move it away and a new one is begun",
+}
+
+
+class Database:
+    """Tier 2 of one home. `base` is the enrolled installation id, `home` the home's resolved path.
+
+    `copied` tells that the enrolment was made for another path: the id may be in use there.
+    """
+
+    def __init__(self, path: Path, *, home: Path, base: str, copied: bool = False) -> None:
+        self.path, self.home, self.base, self.copied = path, home, base, copied
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction, begun at once so that what is read in it still holds when it commits; then fsync'd.
+
+        Raises:
+            ShortTermUnavailable: it can't be written; nothing of this transaction was.
+        """
+        with self._lock, self._translated():
+            connection = self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # SQLite has rolled back by itself where the disk is full.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self, *, wait_s: float = BUSY_S) -> Iterator[sqlite3.Connection]:
+        """The connection, for reading. Waits at most `wait_s` seconds for a thread or process that writes.
+
+        Raises:
+            ShortTermUnavailable: it can't be read, or not in time.
+        """
+        if not self._lock.acquire(timeout=wait_s):
+            raise ShortTermUnavailable(f"{self.path}: another thread writes")
+        try:
+            with self._translated():
+                connection = self._open()
+                connection.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+                try:
+                    yield connection
+                finally:
+                    connection.execute(f"PRAGMA busy_timeout = {int(BUSY_S * 1000)}")
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def left_behind(self) -> None:
+        """In a forked child: the parent's connection is not ours to use or close, nor is a lock that a thread held."""
+        self._lock = threading.RLock()
+        if self._connection is not None:
+            _inherited.append(self._connection)
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:  # a failure is not remembered: the next call tries anew
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+            try:
+                prepare(connection, self.path)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ShortTermUnavailable(f"{self.path}: {cure(error)}") from error
+        except OSError as error:
+            raise ShortTermUnavailable(f"{self.path}: {error}") from error
+
+
+def cure(error: sqlite3.Error) -> str:
+    """What went wrong and what to do, in a person's words."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return _CURES.get(code & 0xFF, str(error))
+
+
+def prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Set the connection so that a commit is on the disk, and make the tables where there are none.
+
+    Raises:
+        Misconfigured: a newer version of nextlevel made this file.
+    """
+    connection.row_factory = sqlite3.Row
+    for pragma in durability(connection, path):
+        connection.execute(pragma)
+    if _version(connection) == 0:
+        _create(connection)
+    if _version(connection) != SCHEMA_VERSION:
+        raise Misconfigured(f"{path} was made by a newer version of nextlevel; run `nextlevel hermes install` again")
+
+
+def durability(connection: sqlite3.Connection, path: Path) -> list[str]:
+    """Choose the journal, and tell the pragmas with which a commit survives a power cut under it."""
+    if journal(connection) == "wal":
+        chosen = ["PRAGMA synchronous = FULL"]
+    else:
+        if path not in _told:
+            _told.add(path)
+            log.warning(
+                "%s: this file system has no shared memory for WAL; a rollback journal is used, which is slower", path
+            )
+        # EXTRA also syncs the folder, or the deleted journal could come back and undo the commit.
+        chosen = ["PRAGMA synchronous = EXTRA"]
+    if sys.platform == "darwin":
+        chosen.append("PRAGMA fullfsync = 1")  # there a plain fsync only reaches the drive's cache
+    return chosen
+
+
+def journal(connection: sqlite3.Connection) -> str:
+    """WAL where the file system can (a network one can't), else a rollback journal."""
+    try:
+        mode = str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            raise
+        mode = ""
+    if mode == "wal":
+        return mode
+    return str(connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0])
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Two processes may come here at once: the second finds the tables made."""
+    schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(connection) == 0:
+            for statement in _statements(schema):
+                connection.execute(statement)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    # executescript would commit the transaction first.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+_open_databases: dict[Path, Database] = {}
+_lock = threading.Lock()
+_inherited: list[sqlite3.Connection] = []
+_told: set[Path] = set()
+
+
+def of_home(home: Path, base: str, *, copied: bool = False) -> Database:
+    """The process's one database of a home; it is not opened before it is used."""
+    resolved = home.resolve()
+    with _lock:
+        known = _open_databases.get(resolved)
+        if known is None:
+            known = _open_databases[resolved] = Database(path_of(resolved), home=resolved, base=base)
+        known.base, known.copied = base, copied  # it may have been enrolled anew since
+        return known
+
+
+def path_of(home: Path) -> Path:
+    return home / "nextlevel" / FILE
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for database in _open_databases.values():
+        database.left_behind()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

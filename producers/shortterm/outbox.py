@@ -1,0 +1,137 @@
+"""Writing to tier 2: an event gets its identity and its number in the transaction that puts it on the disk."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nextlevel.errors import MalformedEvent
+from nextlevel.event import MAX_EVENT_BYTES, VERSION, Event, check, fingerprint, moment
+from nextlevel.lang.tokens import words
+from nextlevel.model import ToolCall
+
+from . import sql
+from .database import Database
+from .identity import take_number
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event that has no identity yet. Its texts are already redacted and free of our own markers.
+
+    `chat` names the group chat it was said in, None elsewhere. The other fields are those of the turn event.
+    """
+
+    session: str
+    at: str
+    kind: str = "turn"
+    profile: str = "default"
+    principal: str = "local"
+    chat: str | None = None
+    user_text: str = ""
+    assistant_text: str = ""
+    tools: tuple[ToolCall, ...] = ()
+    lane: str = "live"
+    meta: dict[str, Any] = field(default_factory=dict)
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The event's id, and whether it is new: False where this very turn was told before."""
+
+    id: str
+    new: bool
+
+
+def append(
+    database: Database, draft: Draft, *, occurrence: int | None = None, injected: Iterable[bytes] = ()
+) -> Written:
+    """Put an event on the disk. When this returns it survives a kill and a power cut.
+
+    `occurrence` counts from 0 how often the same pair of texts came before in its session. A live turn leaves it to the
+    outbox; who tells a conversation again (import, demo) counts it there, so that what is told twice is one turn.
+    `injected` are hashes of lines that recall has put before the model since the last turn.
+
+    Raises:
+        ShortTermUnavailable: the disk refuses; nothing was written.
+        MalformedEvent: the draft breaks the contract of the turn event.
+    """
+    scope = f"{draft.profile}\n{draft.principal}" + ("" if draft.kind == "turn" else f"\n{draft.kind}")
+    told = (scope, draft.session, draft.user_text, draft.assistant_text)
+    pair = fingerprint(*told, 0)
+    with database.transaction() as connection:
+        connection.executemany(sql.ADD_INJECTED, [{"session": draft.session, "line": line} for line in injected])
+        if occurrence is None:
+            occurrence = int(connection.execute(sql.COUNT_PAIR, {"pair": pair}).fetchone()[0])
+        fp = fingerprint(*told, occurrence)
+        known = connection.execute(sql.FIND_FINGERPRINT, {"fp": fp}).fetchone()
+        if known is not None:
+            return Written(f"{known['install']}:{known['seq']}", new=False)
+        install, seq = take_number(connection, base=database.base, home=database.home, copied=database.copied)
+        turn = 0
+        if draft.kind == "turn":
+            turn = int(connection.execute(sql.NEXT_TURN, {"session": draft.session}).fetchone()[0])
+        event = _event(draft, id=f"{install}:{seq}", fp=fp, turn=turn)
+        _insert(connection, event, pair=pair, chat=draft.chat)
+    return Written(event.id, new=True)
+
+
+def _event(draft: Draft, *, id: str, fp: str, turn: int) -> Event:
+    fields = asdict(draft)
+    del fields["chat"]
+    return check({**fields, "tools": list(fields["tools"]), "v": VERSION, "id": id, "fp": fp, "turn": turn})
+
+
+def _insert(connection: sqlite3.Connection, event: Event, *, pair: str, chat: str | None) -> None:
+    row = connection.execute(
+        sql.ADD_EVENT,
+        {
+            **{name: getattr(event, name) for name in _COLUMNS},
+            "pair": pair,
+            "chat": chat,
+            "at": moment(event.at).timestamp(),
+            "event": serialised(event),
+        },
+    ).lastrowid
+    if event.kind == "turn":
+        terms = {
+            "user_words": " ".join(words(event.user_text)),
+            "assistant_words": " ".join(words(event.assistant_text)),
+        }
+        connection.execute(sql.ADD_WORDS, {"row": row, **terms})
+
+
+_COLUMNS = ("install", "seq", "fp", "kind", "lane", "profile", "principal", "session", "turn")
+
+
+def serialised(event: Event) -> str:
+    """The event as JSON.
+
+    Raises:
+        MalformedEvent: larger than an event may be.
+    """
+    text = json.dumps(asdict(event), ensure_ascii=False, separators=(",", ":"))
+    size = len(text.encode("utf-8"))
+    if size > MAX_EVENT_BYTES:
+        raise MalformedEvent("too_large", f"{size} bytes; at most {MAX_EVENT_BYTES}")
+    return text
+
+
+def injected(database: Database, session: str) -> set[bytes]:
+    """Hashes of all lines that recall put before the model in a session, as far as turns followed."""
+    with database.reading() as connection:
+        return {bytes(row[0]) for row in connection.execute(sql.INJECTED, {"session": session})}
+
+
+def counts(database: Database) -> dict[str, Any]:
+    """What a person is told: events by state, waiting since when, sessions held, the id in use."""
+    with database.reading() as connection:
+        found = dict(connection.execute(sql.COUNTS).fetchone())
+        identity = connection.execute(sql.CURRENT_IDENTITY).fetchone()
+    found["install"] = None if identity is None else identity["install"]
+    found["mark"] = 0 if identity is None else identity["mark"]
+    return found

@@ -1,0 +1,121 @@
+"""Full-text search of recent turns: the rung that answers when neither the service nor its cache can be reached."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nextlevel.event import check
+from nextlevel.lang.tokens import content_words
+
+from . import sql
+from .database import Database
+
+_RAREST = 8
+_FLOOR = 0.4
+"""Least share of the query's weight (its words, rare ones counting more) that a turn must hold to be shown."""
+_CANDIDATES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A turn of tier 2. `share` is the part of the query's weight that it holds, 0..1."""
+
+    id: str
+    session: str
+    at: str
+    user_text: str
+    assistant_text: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whose turns may be seen: those of one person under one profile, or those of one group chat."""
+
+    profile: str = "default"
+    principal: str = "local"
+    chat: str | None = None
+
+
+def search(
+    database: Database,
+    text: str,
+    limit: int,
+    *,
+    reader: Reader,
+    session: str = "",
+    skip_last: int = 0,
+    wait_s: float = 1.0,
+) -> list[Found]:
+    """The turns that share the query's rarer words, best first (bm25; any word counts, accents and case don't).
+
+    The last `skip_last` turns of `session` are left out: the model still has them before its eyes.
+
+    Raises:
+        ShortTermUnavailable: tier 2 can't be read, or not within about `wait_s` seconds.
+    """
+    terms = list(dict.fromkeys(content_words(text)))
+    if not terms:
+        return []
+    ends = time.monotonic() + wait_s
+    with database.reading(wait_s=wait_s) as connection:
+        # A common word in a large file costs time; past the deadline SQLite is stopped.
+        connection.set_progress_handler(lambda: time.monotonic() > ends, 2_000)
+        try:
+            weights = _weights(connection, terms)
+            rows = _rows(connection, weights, limit=limit, reader=reader, session=session, skip_last=skip_last)
+        finally:
+            connection.set_progress_handler(None, 0)
+    total = sum(weight for weight, _ in weights.values())
+    found = [_found(row, weights, total) for row in rows]
+    return [each for each in found if each.share >= _FLOOR][:limit]
+
+
+def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tuple[float, int]]:
+    """For each term its weight (idf) and in how many turns it stands. One that stands in none weighs most."""
+    documents = int(connection.execute(sql.DOCUMENTS).fetchone()[0])
+    counts = dict(connection.execute(sql.TERM_COUNTS, {"terms": json.dumps(terms)}).fetchall())
+    return {term: (math.log(1 + documents / (counts.get(term, 0) + 0.5)), counts.get(term, 0)) for term in terms}
+
+
+def _rows(
+    connection: sqlite3.Connection,
+    weights: dict[str, tuple[float, int]],
+    *,
+    limit: int,
+    reader: Reader,
+    session: str,
+    skip_last: int,
+) -> list[sqlite3.Row]:
+    known = sorted((count, term) for term, (_, count) in weights.items() if count)
+    if not known:
+        return []
+    last = int(connection.execute(sql.LAST_TURN, {"session": session}).fetchone()[0])
+    return connection.execute(
+        sql.SEARCH,
+        {
+            "match": " OR ".join(_quoted(term for _, term in known[:_RAREST])),
+            "profile": reader.profile,
+            "principal": reader.principal,
+            "chat": reader.chat,
+            "session": session if skip_last else "",
+            "after_turn": last - skip_last,
+            "limit": limit + _CANDIDATES,
+        },
+    ).fetchall()
+
+
+def _quoted(terms: Iterable[str]) -> list[str]:
+    return ['"' + term.replace('"', '""') + '"' for term in terms]
+
+
+def _found(row: sqlite3.Row, weights: dict[str, tuple[float, int]], total: float) -> Found:
+    event = check(json.loads(row["event"]))
+    held = {*row["user_words"].split(), *row["assistant_words"].split()}
+    share = sum(weight for term, (weight, _) in weights.items() if term in held) / total
+    return Found(row["id"], row["session"], event.at, event.user_text, event.assistant_text, round(share, 3))

@@ -1,0 +1,113 @@
+"""Every statement on tier 2 that both the plugin (sqlite3) and the relay (aiosqlite) run, and the plugin's own.
+
+Named parameters; times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+# ---- identity
+
+CURRENT_IDENTITY = "SELECT install, home, next_seq, mark, high FROM identities WHERE is_current = 1"
+RETIRE_IDENTITY = "UPDATE identities SET is_current = 0 WHERE is_current = 1"
+ADD_IDENTITY = "INSERT INTO identities (install, home, is_current, made_at) VALUES (:install, :home, 1, :now)"
+# A counter row, not AUTOINCREMENT: that one burns numbers on conflict, and each would be a gap for ever.
+TAKE_NUMBER = "UPDATE identities SET next_seq = next_seq + 1 WHERE install = :install"
+
+# ---- writing
+
+FIND_FINGERPRINT = "SELECT install, seq FROM outbox WHERE fp = :fp"
+COUNT_PAIR = "SELECT count(*) FROM outbox WHERE pair = :pair"
+NEXT_TURN = "SELECT coalesce(max(turn), 0) + 1 FROM outbox WHERE session = :session"
+ADD_EVENT = """
+INSERT INTO outbox (install, seq, fp, pair, kind, lane, profile, principal, chat, session, turn, at, event)
+VALUES (:install, :seq, :fp, :pair, :kind, :lane, :profile, :principal, :chat, :session, :turn, :at, :event)
+"""
+ADD_WORDS = "INSERT INTO words (rowid, user_words, assistant_words) VALUES (:row, :user_words, :assistant_words)"
+ADD_INJECTED = "INSERT OR IGNORE INTO injected (session, line) VALUES (:session, :line)"
+INJECTED = "SELECT line FROM injected WHERE session = :session"
+
+# ---- delivery
+
+DUE = """
+SELECT row, lane, event FROM outbox WHERE state <> 'acked' AND next_at <= :now ORDER BY row LIMIT :limit
+"""
+# Before it is sent, so that the plugin and the relay don't both send it. 30 s, doubling to 10 minutes.
+MARK_PUBLISHED = """
+UPDATE outbox SET state = 'published', publishes = publishes + 1, next_at = :now + min(600, 30 << min(publishes, 5))
+ WHERE row = :row
+"""
+# It could not be sent: as if it had not been tried.
+RELEASE = "UPDATE outbox SET state = 'pending', publishes = publishes - 1, next_at = 0 WHERE row = :row"
+WAITING = "SELECT count(*) FROM outbox WHERE state <> 'acked'"
+# Ids under which a receipt may change something: the current one, and those with turns not yet acknowledged.
+AWAITED = """
+SELECT install, mark, high, next_seq, is_current FROM identities AS i
+ WHERE is_current = 1 OR EXISTS (SELECT 1 FROM outbox AS o WHERE o.install = i.install AND o.state <> 'acked')
+"""
+
+# ---- receipts
+
+_COVERED = """(seq <= :mark OR (seq <= :high AND NOT EXISTS (
+  SELECT 1 FROM json_each(:gaps) AS gap
+   WHERE seq BETWEEN json_extract(gap.value, '$[0]') AND json_extract(gap.value, '$[1]'))))"""
+# Only what was published: where a home was cloned, the receipt may speak of the other home's turn of the same number.
+# Publishing ours shows Postgres the two, and it keeps both.
+ACKNOWLEDGE = f"UPDATE outbox SET state = 'acked' WHERE install = :install AND state = 'published' AND {_COVERED}"  # noqa: S608
+RESEND = f"""
+UPDATE outbox SET state = 'pending', publishes = 0, next_at = 0
+ WHERE install = :install AND state = 'acked' AND event IS NOT NULL AND NOT {_COVERED}
+"""  # noqa: S608
+# Without a change nothing is written, and a poll costs no fsync.
+NOTE_RECEIPT = """
+UPDATE identities SET mark = :mark, high = :high WHERE install = :install AND (mark <> :mark OR high <> :high)
+"""
+HIDE_TURNS = """
+DELETE FROM words WHERE rowid IN (
+  SELECT row FROM outbox WHERE install = :install AND seq IN (SELECT value FROM json_each(:seqs)))
+"""
+
+# ---- search
+
+DOCUMENTS = "SELECT coalesce(max(row), 0) FROM outbox"
+TERM_COUNTS = "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(:terms))"
+# A group sees what was said in that group; a person sees what that person said. `after_turn` cuts off what the model
+# still has before its eyes.
+SEARCH = """
+SELECT o.install || ':' || o.seq AS id, o.session, o.turn, o.event, w.user_words, w.assistant_words
+  FROM words AS w JOIN outbox AS o ON o.row = w.rowid
+ WHERE words MATCH :match
+   AND o.event IS NOT NULL
+   AND CASE WHEN :chat IS NULL THEN o.profile = :profile AND o.principal = :principal ELSE o.chat = :chat END
+   AND NOT (o.session = :session AND o.turn > :after_turn)
+ ORDER BY bm25(words, 2.0, 1.0) LIMIT :limit
+"""
+LAST_TURN = "SELECT coalesce(max(turn), 0) FROM outbox WHERE session = :session"
+
+# ---- retention
+
+# Delivered, older than the days kept, and in none of the newest sessions.
+EXPIRED = """
+SELECT row FROM outbox
+ WHERE event IS NOT NULL AND state = 'acked' AND at < :before
+   AND session NOT IN (SELECT session FROM outbox GROUP BY session ORDER BY max(row) DESC LIMIT :sessions)
+ ORDER BY row LIMIT :limit
+"""
+EMPTY_ROW = "UPDATE outbox SET event = NULL WHERE row = :row"
+DELETE_WORDS = "DELETE FROM words WHERE rowid = :row"
+GET_NOTE = "SELECT value FROM notes WHERE name = :name"
+SET_NOTE = (
+    "INSERT INTO notes (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
+
+# ---- what a person is told
+
+COUNTS = """
+SELECT count(*) AS events,
+       coalesce(sum(state = 'pending'), 0) AS pending,
+       coalesce(sum(state = 'published'), 0) AS published,
+       coalesce(sum(state = 'acked'), 0) AS acknowledged,
+       min(CASE WHEN state <> 'acked' THEN at END) AS oldest_waiting_at,
+       max(CASE WHEN kind = 'turn' THEN at END) AS last_turn_at,
+       count(DISTINCT CASE WHEN event IS NOT NULL THEN session END) AS sessions
+  FROM outbox
+"""
