@@ -1,0 +1,86 @@
+"""What a person sees while the month is played: how many turns stand at which stage; in place on a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+STAGES = ("on disk", "received", "extracted", "linked", "stored", "skipped", "other")
+PLAIN_EVERY_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Turns by stage. `on disk` are those of which Postgres has not yet told that it holds them."""
+
+    told: int
+    total: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def in_flight(self) -> int:
+        return sum(self.counts.get(stage, 0) for stage in ("on disk", "received", "extracted", "linked"))
+
+
+def standing(told: int, total: int, waiting: int, status: Mapping[str, Any]) -> Standing:
+    """From the outbox's count and what GET /v1/status says."""
+    counts = {stage: int(found["waiting"]) for stage, found in status["stages"].items()}
+    for state, turns in status["ended_today"].items():
+        place = state if state in STAGES else "other"
+        counts[place] = counts.get(place, 0) + int(turns)
+    return Standing(told, total, {"on disk": waiting, **counts})
+
+
+class View:
+    """Shows a standing again and again until its block ends."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, refresh_per_second=10, transient=True) if console.is_terminal else None
+        self._last: tuple[float, Standing | None] = (0.0, None)
+
+    def __enter__(self) -> View:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self._console.print(line, highlight=False, markup=False, overflow="ellipsis", no_wrap=True)
+
+    def show(self, now: Standing) -> None:
+        """On a terminal at once; elsewhere at most every two seconds, and only what changed."""
+        if self._live is not None:
+            self._live.update(_table(now))
+            return
+        since, shown = self._last
+        if now != shown and time.monotonic() - since >= PLAIN_EVERY_S:
+            self._last = (time.monotonic(), now)
+            self.say("    " + " · ".join([f"told {now.told}/{now.total}", *(f"{s} {n}" for s, n in _present(now))]))
+
+
+def _table(now: Standing) -> Table:
+    table = Table(box=None, padding=(0, 1), show_header=False)
+    table.add_row("told", f"{now.told}", ProgressBar(total=now.total, completed=now.told, width=40))
+    for stage, turns in _present(now):
+        table.add_row(stage, f"{turns}", ProgressBar(total=now.total, completed=turns, width=40))
+    return table
+
+
+def _present(now: Standing) -> list[tuple[str, int]]:
+    """Every stage, so that the table keeps its height; `other` (quarantined, dead, erased) only where it has some."""
+    return [(stage, now.counts.get(stage, 0)) for stage in STAGES if stage != "other" or now.counts.get(stage)]
