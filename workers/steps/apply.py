@@ -215,7 +215,14 @@ async def _retract(conn: Connection, claim: Claim, text: str, applied: Applied) 
 
 
 def _search_terms(block: Block) -> list[str]:
-    parts = (block.subject, block.predicate.replace("_", " "), block.object, block.context, block.key or "", block.value or "")
+    parts = (
+        block.subject,
+        block.predicate.replace("_", " "),
+        block.object,
+        block.context,
+        block.key or "",
+        block.value or "",
+    )
     return words(" ".join(parts))
 
 

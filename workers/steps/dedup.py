@@ -47,7 +47,13 @@ def fact_hash(subject: str, predicate: str, object_: str, *, negated: bool, proj
 
     The project is part of it: "the tests run with -n 4" in two projects are two facts.
     """
-    parts = (normal_name(subject), predicate, " ".join(content_words(object_)) or normal_name(object_), str(negated), project)
+    parts = (
+        normal_name(subject),
+        predicate,
+        " ".join(content_words(object_)) or normal_name(object_),
+        str(negated),
+        project,
+    )
     return hashlib.sha256("\x1f".join(part or "" for part in parts).encode()).digest()
 
 
@@ -61,7 +67,9 @@ def decide(new: Candidate, told_at: datetime, rivals: Sequence[Block]) -> Decisi
         why = _replaces(new, rival)
         if why:
             return Decision(Verdict.UPDATES, why, rival)
-    return Decision(Verdict.DISTINCT, "nothing known of the kind" if not comparable else "differs from all that is known")
+    return Decision(
+        Verdict.DISTINCT, "nothing known of the kind" if not comparable else "differs from all that is known"
+    )
 
 
 def _same(new: Candidate, rival: Block) -> bool:
