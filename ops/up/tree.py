@@ -39,7 +39,7 @@ ROLES = (
 READY_WITHIN_S = 60.0
 READY_POLL_S = 0.1
 ENDS_BEFORE_GIVING_UP = 3
-# A `serve` whose `up` was killed needs a moment to notice and to let go of the port.
+# Where an earlier `up` was killed, its `serve` needs a moment to notice and to let go of the port.
 PORT_FREE_WITHIN_S = 6.0
 
 
@@ -95,7 +95,8 @@ async def running(
     """
     data_dir = place.prepare(settings.data_dir)
     with lock.held(data_dir):
-        await _wait_for_port(settings, progress)
+        leftover = (data_dir / "endpoints.json").exists()
+        await _need_port(settings.serve_host, settings.serve_port, within_s=PORT_FREE_WITHIN_S if leftover else 0)
         async with AsyncExitStack() as stack:
             endpoints = await _start_stores(settings, data_dir, progress, stack)
             applied = await migrate(endpoints.postgres_admin_dsn)
@@ -195,23 +196,18 @@ async def _wait_until_ready(endpoints: Endpoints, roles: Sequence[Role], progres
     progress("serve", f"answers at {endpoints.service_url} after {time.monotonic() - since:.1f} s")
 
 
-async def _wait_for_port(settings: Settings, progress: Progress) -> None:
-    host, port = settings.serve_host, settings.serve_port
-    deadline = time.monotonic() + PORT_FREE_WITHIN_S
-    told = False
+async def _need_port(host: str, port: int, *, within_s: float) -> None:
+    deadline = time.monotonic() + within_s
     while (trouble := _bind(host, port)) is not None:
         if trouble.errno != errno.EADDRINUSE:
             raise Misconfigured(
                 f"can't listen on {host} port {port} ({trouble.strerror}): "
                 "change NEXTLEVEL_SERVE_HOST or NEXTLEVEL_SERVE_PORT"
             )
-        if time.monotonic() > deadline:
+        if time.monotonic() >= deadline:
             raise Misconfigured(
                 f"port {port} on {host} is in use: stop what listens there, or set NEXTLEVEL_SERVE_PORT"
             )
-        if not told:
-            progress("serve", f"port {port} is in use; waiting {PORT_FREE_WITHIN_S:.0f} s for it")
-            told = True
         await asyncio.sleep(READY_POLL_S)
 
 

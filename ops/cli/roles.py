@@ -1,0 +1,38 @@
+"""`nextlevel work`, `serve`, `relay`: one role in this process, as `up` runs it; for machines with one duty each."""
+
+from __future__ import annotations
+
+import runpy
+
+import typer
+
+from .commands import examples
+
+work = typer.Typer(add_completion=False)
+serve = typer.Typer(add_completion=False)
+relay = typer.Typer(add_completion=False)
+
+
+@work.command(
+    "work", epilog=examples("NEXTLEVEL_POSTGRES_DSN=… NEXTLEVEL_REDIS_URL=redis://queue.lan:6379 nextlevel work")
+)
+def run_work() -> None:
+    """Turn events into memory. Ingest, the stages, the reconciler; any number may run."""
+    _run("nextlevel.workers")
+
+
+@serve.command("serve", epilog=examples("NEXTLEVEL_SERVE_HOST=0.0.0.0 nextlevel serve"))
+def run_serve() -> None:
+    """Answer recall and the HTTP API."""
+    _run("nextlevel.ops.serve")
+
+
+@relay.command("relay", epilog=examples("nextlevel relay"))
+def run_relay() -> None:
+    """Deliver the outboxes of the agents on this machine. One a machine."""
+    _run("nextlevel.producers.relay")
+
+
+def _run(module: str) -> None:
+    # By name: ops starts roles and imports none.
+    runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -1,0 +1,105 @@
+"""The command line from outside: as a process, with what it prints and how it exits."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from nextlevel import errors
+from nextlevel.ops.cli import exit_code
+from nextlevel.ops.cli.commands import GROUP
+from tests.support.ports import free_port
+
+OURS = ("forget", "migrate", "recall", "relay", "remember", "serve", "status", "trace", "up", "work")
+
+
+async def nextlevel(*words: str, **environment: str) -> tuple[int, str, str]:
+    """Run the command; its exit code, standard output and standard error."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        "from nextlevel.ops.cli import main; main()",
+        *words,
+        env=os.environ | {"COLUMNS": "100"} | environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+@pytest.mark.parametrize("command", OURS)
+async def test_every_command_teaches_by_example(command: str) -> None:
+    """Help that only lists options leaves people to guess what to type."""
+    code, out, _ = await nextlevel(command, "--help")
+    assert code == 0
+    assert "Examples:" in out
+    assert f"nextlevel {command}" in out.replace("--data-dir ./memory ", "")
+
+
+async def test_help_lists_each_command_with_a_whole_sentence() -> None:
+    """The first thing people read; a summary that is cut off says nothing."""
+    code, out, _ = await nextlevel("--help")
+    listed = {line.split()[0]: line for line in out.partition("Commands:")[2].splitlines() if line.strip()}
+    assert code == 0
+    assert [name for name in OURS if not listed.get(name, "").endswith(".") or listed[name].endswith("...")] == []
+
+
+def test_commands_come_in_by_entry_point() -> None:
+    """A room adds its command without this room knowing of it."""
+    assert set(OURS) <= importlib.metadata.entry_points(group=GROUP).names
+
+
+async def test_an_unreachable_service_is_one_line_and_exit_code_3() -> None:
+    """Scripts tell "try again later" from "you asked for something wrong"; people read one line, not a traceback."""
+    address = f"http://127.0.0.1:{free_port()}"
+    code, out, err = await nextlevel("status", NEXTLEVEL_SERVICE_URL=address, NEXTLEVEL_SECRET="s")
+    assert (code, out) == (3, "")
+    assert err.count("\n") == 1
+    assert address in err
+    assert "nextlevel up" in err
+
+
+async def test_nothing_running_is_exit_code_2_with_the_cure(tmp_path: Path) -> None:
+    """A person who never started it should read what to start."""
+    code, _, err = await nextlevel("--data-dir", str(tmp_path), "recall", "x")
+    assert code == 2
+    assert f"nothing runs in {tmp_path}: start `nextlevel up`" in err
+
+
+@pytest.mark.parametrize("words", [("no-such-command",), ("recall",), ("up", "--port", "0")])
+async def test_wrong_usage_is_exit_code_2(words: tuple[str, ...]) -> None:
+    """The same code as other commands have for it."""
+    code, _, err = await nextlevel(*words)
+    assert code == 2
+    assert "Traceback" not in err
+
+
+async def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
+    """A typo in the environment stops with the setting's name, before anything is started."""
+    code, _, err = await nextlevel("up", NEXTLEVEL_LOG_LEVEL="loud", NEXTLEVEL_DATA_DIR=str(tmp_path))
+    assert code == 2
+    assert "log_level" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.AlreadyRunning("x"), 1),
+        (errors.NotFound("x"), 1),
+        (errors.MalformedEvent("bad", "x"), 1),
+        (errors.Misconfigured("x"), 2),
+        (errors.StoreUnreachable("x"), 3),
+        (errors.QueueUnreachable("x"), 3),
+        (errors.ServiceUnreachable("x"), 3),
+    ],
+)
+def test_each_error_has_its_exit_code(error: errors.NextLevelError, code: int) -> None:
+    """Documented, so scripts rely on them."""
+    assert exit_code(error) == code
