@@ -1,6 +1,6 @@
 """The arq queues that spread and wake the stages: all of arq is behind this module.
 
-arq's own promises are not relied on: a job's id carries the fence it expects, so that queueing it twice is harmless, and
+arq's own promises are not relied on: a job's id carries the fence it expects, so queueing it twice is harmless, and
 losing it costs only the wait until the reconciler queues it again.
 """
 

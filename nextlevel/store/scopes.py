@@ -48,6 +48,23 @@ async def raise_generations(conn: Connection, scope: Scope, scopes: Iterable[UUI
     return {row["scope_id"]: row["generation"] for row in rows}
 
 
+async def person_generation(conn: Connection, scope: Scope) -> int:
+    """A number that moves whenever anything of this person's memory does."""
+    found: int = await conn.fetchval(SQL.scopes.person_generation, scope.tenant_id, scope.user_id)
+    return found
+
+
+async def generations(conn: Connection) -> dict[UUID, int]:
+    """The generations of all scopes in use."""
+    return {row["scope_id"]: row["generation"] for row in await conn.fetch(SQL.scopes.generations)}
+
+
+async def without_vectors(conn: Connection, model: str) -> list[Scope]:
+    """Walls behind which blocks wait for their vectors, each around one scope."""
+    rows = await conn.fetch(SQL.scopes.without_vectors, model)
+    return [Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"]) for row in rows]
+
+
 async def _owner(conn: Connection, install: str, *, accept_unenrolled: bool) -> tuple[UUID, UUID]:
     row = await conn.fetchrow(SQL.scopes.owner_of, install, base_install(install))
     if row is None and accept_unenrolled:

@@ -54,6 +54,15 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearest:
+    """The blocks nearest to a vector with their cosine, nearest first; and the mean cosine over all `blocks` of the scope."""
+
+    found: list[tuple[UUID, float]]
+    mean: float
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cursor:
     """Where a page of blocks ended."""
 
@@ -97,6 +106,12 @@ async def named(conn: Connection, scope: Scope, names: Collection[str]) -> list[
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 
+async def size(conn: Connection, scope: Scope) -> int:
+    """How many blocks the scope has, those in review aside."""
+    count: int = await conn.fetchval(SQL.search.size, scope.tenant_id, scope.readable)
+    return count
+
+
 async def word_weights(conn: Connection, words: Collection[str]) -> dict[str, float]:
     """How rare each word is in the scope: ln(1 + blocks / blocks with it). A word that no block has is left out."""
     rows = await conn.fetch(SQL.search.word_weights, sorted(set(words)))
@@ -113,10 +128,11 @@ async def by_words(
 
 async def by_vector(
     conn: Connection, scope: Scope, vector: Vector, model: str, *, as_of: datetime | None, limit: int
-) -> list[tuple[UUID, float]]:
-    """The blocks nearest to a vector and their cosine, nearest first; exact, so that k asked are k given."""
+) -> Nearest:
+    """The blocks nearest to a vector; exact, so that k asked are k given."""
     rows = await conn.fetch(SQL.search.by_vector, scope.tenant_id, scope.readable, vector, model, as_of, limit)
-    return [(row["block_id"], row["cosine"]) for row in rows]
+    found = [(row["block_id"], row["cosine"]) for row in rows]
+    return Nearest(found, rows[0]["mean"], rows[0]["blocks"]) if rows else Nearest([], 0.0, 0)
 
 
 async def near(

@@ -1,14 +1,13 @@
-"""Write what was found into memory: resolve names, compare, insert or confirm or replace. Once, under the person's lock."""
+"""Write what was found into memory: resolve names, compare, insert, confirm or replace. Once, under a lock."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid5
 
+from nextlevel.inference import Vector, Vectors
 from nextlevel.lang.tokens import content_words, words
 from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, block_text
 from nextlevel.store import blocks, entities
@@ -56,8 +55,8 @@ class Fact:
 class Embedded:
     """The candidates' vectors, row by row; none where the embedder was down: upkeep makes them later."""
 
-    model: str
-    rows: Sequence[Any] = ()
+    model: str = ""
+    rows: Vectors | None = None
 
 
 async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded, *, review_below: float) -> Applied:
@@ -66,7 +65,7 @@ async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded
     facts = [_place(claim, candidate) for candidate in found.candidates]
     forgotten = await blocks.forgotten_facts(conn, claim.scope, [fact.hash for fact in facts], claim.turn.at)
     for number, fact in enumerate(facts):
-        vector = embedded.rows[number] if embedded.rows else None
+        vector = None if embedded.rows is None else embedded.rows[number]
         if fact.hash in forgotten:
             applied.counts["forgotten"] += 1
             continue
@@ -100,7 +99,7 @@ def _place(claim: Claim, candidate: Candidate) -> Fact:
 
 
 async def _remember(
-    conn: Connection, claim: Claim, fact: Fact, applied: Applied, review_below: float, model: str, vector: Any
+    conn: Connection, claim: Claim, fact: Fact, applied: Applied, review_below: float, model: str, vector: Vector | None
 ) -> None:
     candidate = fact.candidate
     subject = await entities.resolve(conn, claim.scope, candidate.subject, _type_of(candidate, candidate.subject))
@@ -193,7 +192,8 @@ async def _insert(
 
 async def _link(conn: Connection, claim: Claim, block: Block, candidate: Candidate, subject: UUID) -> None:
     """The entities that a block names: those in its object are edges, all are mentions."""
-    objects, mentioned = [], []
+    objects: list[UUID] = []
+    mentioned: list[UUID] = []
     for name, kind in candidate.entities:
         entity = await entities.resolve(conn, claim.scope, name, kind)
         if entity is None:

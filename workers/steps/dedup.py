@@ -1,7 +1,7 @@
 """Is a new fact one we know, one that replaces what we know, or news? Guards decide; likeness of words only proposes.
 
-With the packaged embedder a cosine can't tell "same" from "distinct" (at ≥ 0.92 it joins 40 % of distinct pairs), so none
-is asked here: numbers, negation, names and the predicate's cardinality must agree.
+With the packaged embedder a cosine can't tell "same" from "distinct" (at ≥ 0.92 it joins 40 % of distinct pairs), so
+none is asked here: numbers, negation, names and the predicate's cardinality must agree.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _numbers(text: str) -> frozenset[str]:
 
 
 def _names(text: str) -> frozenset[str]:
-    """What looks like a name or identifier: inner capitals, digits or joining signs, or a capital past the first word."""
+    """What looks like a name or identifier: inner capitals, digits or joining signs, or a capital within."""
     words = text.split()
     return frozenset(
         normal_name(word)

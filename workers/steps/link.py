@@ -18,7 +18,7 @@ MOST_ENTITIES = 20
 
 
 class Aliases:
-    """The aliases of one person's entities, as an automaton: finding costs the text's length, however many there are."""
+    """The aliases of one person's entities, as an automaton: finding costs the text's length only."""
 
     def __init__(self, rows: Iterable[tuple[str, Known]]) -> None:
         self._by_alias: dict[str, list[Known]] = {}

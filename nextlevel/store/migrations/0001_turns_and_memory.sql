@@ -333,6 +333,13 @@ CREATE TABLE embeddings (
 );
 CREATE INDEX embeddings_of_scope ON embeddings (scope_id, model);
 
+-- Where upkeep has vectors to make. The pipeline may know which scopes these are, and nothing of what they hold.
+CREATE FUNCTION scopes_without_vectors(of_model text) RETURNS TABLE (tenant_id uuid, user_id uuid, scope_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT DISTINCT b.tenant_id, b.user_id, b.scope_id FROM blocks b
+   WHERE NOT EXISTS (SELECT FROM embeddings e WHERE e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = of_model)
+$$;
+
 
 -- ─── search by words ────────────────────────────────────────────────────────────────────────────────────────────────
 -- @@ is not leakproof: under row-level security the GIN index is not used (2.4 → 21 ms). So these two tables have no
@@ -449,5 +456,7 @@ GRANT SELECT, INSERT          ON trace_events, tombstones, block_versions TO nex
 GRANT SELECT, INSERT, UPDATE, DELETE ON entities, entity_aliases, blocks, block_sources, edges, mentions, embeddings TO nextlevel_app;
 
 -- A definer's function is open to all by default.
-REVOKE EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), search_words(text[], integer), uncount_words() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), search_words(text[], integer), uncount_words(),
+                           scopes_without_vectors(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION scopes_without_vectors(text) TO nextlevel_pipeline;
 GRANT EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), search_words(text[], integer) TO nextlevel_app;

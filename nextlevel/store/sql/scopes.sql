@@ -53,3 +53,19 @@ LIMIT 1;
 -- Every cached answer of these scopes is stale from this commit on.
 -- $1 tenant · $2 scopes
 UPDATE scopes SET generation = generation + 1 WHERE tenant_id = $1 AND scope_id = ANY ($2) RETURNING scope_id, generation;
+
+-- name: person_generation
+-- Moves whenever anything of a person's memory does.
+-- $1 tenant · $2 user
+SELECT coalesce(sum(generation), 0)::bigint FROM scopes WHERE tenant_id = $1 AND user_id = $2;
+
+-- name: generations
+-- Of the scopes that somebody used within a day.
+SELECT scope_id, generation FROM scopes s
+ WHERE EXISTS (SELECT FROM sessions x WHERE x.tenant_id = s.tenant_id AND x.user_id = s.user_id
+                                        AND x.last_at > clock_timestamp() - interval '1 day');
+
+-- name: without_vectors
+-- Scopes that hold blocks a model has not seen yet.
+-- $1 model
+SELECT w.tenant_id, w.user_id, w.scope_id FROM scopes_without_vectors($1) w;

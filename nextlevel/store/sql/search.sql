@@ -41,6 +41,11 @@ SELECT a.alias, a.entity_id FROM entity_aliases a
 -- $1 tenant · $2 user · $3 aliases in normal form
 SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND alias = ANY ($3);
 
+-- name: size
+-- How many blocks of the scopes hold a word at all.
+-- $1 tenant · $2 scopes
+SELECT count(*) FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2) AND status <> 'review';
+
 -- name: word_weights
 -- The weight (idf) of each word that some block has; a word that none has is left out.
 -- $1 words
@@ -57,9 +62,9 @@ SELECT b.block_id
  ORDER BY s.score DESC, b.block_id LIMIT $4;
 
 -- name: by_vector
--- The blocks nearest to a vector that hold, nearest first.
+-- The blocks nearest to a vector that hold, nearest first; with the mean cosine over all that hold, and how many those are.
 -- $1 tenant · $2 scopes · $3 vector of unit length · $4 model · $5 moment · $6 at most
-SELECT e.block_id, -(e.emb <#> $3) AS cosine
+SELECT e.block_id, -(e.emb <#> $3) AS cosine, avg(-(e.emb <#> $3)) OVER () AS mean, count(*) OVER () AS blocks
   FROM embeddings e JOIN blocks b ON b.tenant_id = e.tenant_id AND b.block_id = e.block_id
  WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $4
    AND CASE WHEN $5::timestamptz IS NULL

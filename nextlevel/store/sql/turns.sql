@@ -34,7 +34,7 @@ ON CONFLICT (tenant_id, user_id, session) DO UPDATE
 -- The turns that a stage can take now, oldest first: unowned, not waiting, and, for the first stage, at the head of their
 -- session. A turn whose forerunner may still come waits for it, but not for ever.
 -- $1 state · $2 at most · $3 gap wait, seconds
-SELECT t.tenant_id, t.id, t.fence, t.crashes
+SELECT t.tenant_id, t.id, t.fence, t.crashes + (t.lease_until IS NOT NULL)::int AS crashes
   FROM turns t JOIN installations i ON i.install = t.install
  WHERE t.state = $1 AND t.finished_at IS NULL
    AND (t.lease_until IS NULL OR t.lease_until < clock_timestamp())

@@ -1,0 +1,28 @@
+"""What a job may use: one typed object, no loose dictionary."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import redis.asyncio as redis
+
+from nextlevel.inference import Embedder
+from nextlevel.queue.stages import StageQueue
+from nextlevel.settings import Settings
+from nextlevel.store.pool import Database
+
+from .steps.link import AliasCache
+
+
+@dataclass(slots=True)
+class WorkerContext:
+    """The stores, the queue and the model of one worker process."""
+
+    settings: Settings
+    db: Database
+    redis: redis.Redis
+    queue: StageQueue
+    embedder: Embedder | None  # None: it can't be loaded; blocks are stored without vectors and wait for them
+    aliases: AliasCache = field(default_factory=AliasCache)
+    ready: asyncio.Event = field(default_factory=asyncio.Event)  # set: something may have become ready to run

@@ -1,0 +1,177 @@
+"""What each stage does with a turn it has claimed. Models are called before a transaction opens, never inside one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from nextlevel import log
+from nextlevel.cache import publish_generations
+from nextlevel.errors import EmbedderUnavailable, QueueUnreachable
+from nextlevel.model import TurnState
+from nextlevel.store import blocks, entities, extractions, scopes, trace, turns
+from nextlevel.store.forget import NOTHING, Forgotten, forget_blocks, retract_turn
+from nextlevel.store.pool import Connection
+from nextlevel.store.turns import Claim
+
+from .context import WorkerContext
+from .outcomes import Outcome
+from .receipts import write_receipts
+from .steps import apply, found, pipeline
+from .steps.link import Aliases, link
+
+_log = log.get("workers")
+
+
+class LeaseLost(Exception):
+    """The fence has moved: another worker owns the turn. Raised inside a transaction, to roll it back."""
+
+
+async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
+    """Find what one turn says that is worth keeping, and hold it until it is linked."""
+    window = []
+    if claim.kind == "turn":
+        async with ctx.db.pipeline() as conn:
+            window = await turns.window(conn, claim, limit=pipeline.WINDOW_TURNS)
+    reading = pipeline.read(claim.kind, claim.turn, claim.body, window)
+    try:
+        async with ctx.db.memory(claim.scope) as conn:
+            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **reading.facts)
+            if reading.skip is not None:
+                await _advance(conn, claim, TurnState.SKIPPED, reading.skip)
+                return Outcome.SKIPPED
+            await extractions.save(conn, claim.scope, claim.turn.id, pipeline.EXTRACTOR, found.to_json(reading.found))
+            await _advance(conn, claim, TurnState.EXTRACTED)
+    except LeaseLost:
+        return Outcome.LOST
+    await _wake(ctx, "link", claim)
+    return Outcome.ADVANCED
+
+
+async def link_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
+    """Name the known entities that the findings speak of. A proposal: store resolves again under the lock."""
+    aliases = await _aliases(ctx, claim)
+    try:
+        async with ctx.db.memory(claim.scope) as conn:
+            raw = found.from_json(await extractions.raw(conn, claim.scope, claim.turn.id))
+            linked = found.Found(tuple(link(each, aliases) for each in raw.candidates), raw.retractions)
+            await extractions.link(conn, claim.scope, claim.turn.id, found.to_json(linked))
+            entity_count = len({name for each in linked.candidates for name, _ in each.entities})
+            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "link", entities=entity_count)
+            await _advance(conn, claim, TurnState.LINKED)
+    except LeaseLost:
+        return Outcome.LOST
+    await _wake(ctx, "store", claim)
+    return Outcome.ADVANCED
+
+
+async def store_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
+    """Apply the findings to memory: one transaction a turn, under the person's lock; then the caches are told."""
+    async with ctx.db.memory(claim.scope) as conn:
+        findings = found.from_json(await extractions.linked(conn, claim.scope, claim.turn.id))
+    embedded = await _embed(ctx, findings)
+    try:
+        async with ctx.db.memory(claim.scope) as conn:
+            await blocks.lock(conn, claim.scope)
+            gone, generations = await _change(conn, ctx, claim, findings, embedded)
+    except LeaseLost:
+        return Outcome.LOST
+    await _tell(ctx, gone, generations)
+    return Outcome.ADVANCED
+
+
+async def _change(
+    conn: Connection, ctx: WorkerContext, claim: Claim, findings: found.Found, embedded: apply.Embedded
+) -> tuple[Forgotten, dict[UUID, int]]:
+    if await blocks.turn_is_tombstoned(conn, claim.scope, claim.turn.id):
+        gone = await retract_turn(conn, claim.scope, claim.turn.id, reason="undone before it was stored")
+        return gone, gone.generations
+    if claim.kind == "forget":
+        return await _forget(conn, claim)
+    if claim.kind == "retract":
+        return await _retract(conn, claim)
+    applied = await apply.apply(conn, claim, findings, embedded, review_below=ctx.settings.review_below)
+    generations = await scopes.raise_generations(conn, claim.scope, applied.scopes)
+    await trace.add(
+        conn,
+        claim.scope.tenant_id,
+        claim.turn.id,
+        "store",
+        **applied.counts,
+        changes=applied.notes,
+        embedded=embedded.rows is not None,
+    )
+    await _advance(conn, claim, TurnState.STORED)
+    return NOTHING, generations
+
+
+async def _forget(conn: Connection, claim: Claim) -> tuple[Forgotten, dict[UUID, int]]:
+    """A forget that was asked for while the service was away. Several that fit: nothing goes, and the turn says so."""
+    wanted = await pipeline.to_forget(conn, claim)
+    if len(wanted) > 1:
+        await _advance(
+            conn, claim, TurnState.SKIPPED, f"it fits {len(wanted)} memories: nothing was forgotten, name one"
+        )
+        return NOTHING, {}
+    gone = await forget_blocks(conn, claim.scope, wanted, at=claim.turn.at)
+    await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "forget", blocks=len(gone.blocks))
+    reason = None if gone.blocks else "nothing fits: it is not in memory"
+    await _advance(conn, claim, TurnState.STORED if gone.blocks else TurnState.SKIPPED, reason)
+    return gone, gone.generations
+
+
+async def _retract(conn: Connection, claim: Claim) -> tuple[Forgotten, dict[UUID, int]]:
+    generations: dict[UUID, int] = {}
+    installs: set[str] = set()
+    gone_blocks: list[UUID] = []
+    for ref in claim.body.get("turns", []):
+        gone = await retract_turn(conn, claim.scope, str(ref), reason="undone")
+        generations |= gone.generations
+        installs |= gone.installs
+        gone_blocks += gone.blocks
+    await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "retract", blocks=len(gone_blocks))
+    await _advance(conn, claim, TurnState.STORED)
+    return Forgotten(tuple(gone_blocks), generations, frozenset(installs)), generations
+
+
+async def _aliases(ctx: WorkerContext, claim: Claim) -> Aliases:
+    async with ctx.db.pipeline() as conn:
+        generation = await scopes.person_generation(conn, claim.scope)
+    kept = ctx.aliases.get(claim.scope.user_id, generation)
+    if kept is None:
+        async with ctx.db.memory(claim.scope) as conn:
+            kept = Aliases(await entities.aliases(conn, claim.scope))
+        ctx.aliases.put(claim.scope.user_id, generation, kept)
+    return kept
+
+
+async def _embed(ctx: WorkerContext, findings: found.Found) -> apply.Embedded:
+    if ctx.embedder is None or not findings.candidates:
+        return apply.Embedded()
+    try:
+        rows = await ctx.embedder.passages(apply.texts(findings))
+    except EmbedderUnavailable as error:
+        _log.warning("stored_unembedded", error=str(error))
+        return apply.Embedded()
+    return apply.Embedded(ctx.embedder.model, rows)
+
+
+async def _advance(conn: Connection, claim: Claim, to: TurnState, reason: str | None = None) -> None:
+    if not await turns.advance(conn, claim, to, reason):
+        raise LeaseLost
+
+
+async def _wake(ctx: WorkerContext, stage: str, claim: Claim) -> None:
+    # After the commit: a crash, or a Redis that is away, between the two is the reconciler's to mend.
+    try:
+        await ctx.queue.wake(stage, claim.scope.tenant_id, claim.turn.id, claim.fence)
+    except QueueUnreachable as error:
+        _log.warning("wake_failed", stage=stage, turn_id=claim.turn.id, error=str(error))
+
+
+async def _tell(ctx: WorkerContext, gone: Forgotten, generations: dict[UUID, int]) -> None:
+    """Let the caches and outboxes know. A Redis that is away is told by upkeep, each minute."""
+    try:
+        await publish_generations(ctx.redis, generations)
+        await write_receipts(ctx, gone.installs)
+    except QueueUnreachable as error:
+        _log.warning("caches_untold", error=str(error))

@@ -1,0 +1,75 @@
+"""What a person asked to remember, in so many words: kept as said, typed where the rules understand it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from nextlevel.model import BlockType, Candidate, Category, Provenance, Turn
+from nextlevel.safety import injection, invisible
+
+from . import classify
+from .extract import extract
+
+LONGEST = 2_000
+"""Characters of one explicit memory; what is longer is a document."""
+
+_CATEGORY = {
+    BlockType.USER_PREFERENCE: Category.WORKFLOW,
+    BlockType.PROJECT_STATE: Category.PROJECT,
+    BlockType.LEARNED_PATTERN: Category.SKILL,
+    BlockType.ENTITY_RELATIONSHIP: Category.CONTACT,
+    BlockType.PROCEDURAL: Category.WORKFLOW,
+}
+
+
+def candidates(turn: Turn, body: dict[str, Any]) -> tuple[Sequence[Candidate], str | None]:
+    """The candidates of a remember event, or the reason why there is none."""
+    text = invisible.clean(turn.user_text).strip()
+    if not text:
+        return (), "there is nothing to remember: the text is empty"
+    if len(text) > LONGEST:
+        return (), f"too long to be one memory: {len(text)} characters, at most {LONGEST}"
+    pattern = injection.suspicious(text)
+    if pattern is not None:
+        return (), f"it gives orders to the agent ({pattern}): not kept"
+    understood = extract(replace(turn, user_text=text, assistant_text="", tools=()), ()).candidates
+    kind = _type_of(body)
+    if understood:
+        return [_asked_for(classify.classify(each), kind) for each in understood], None
+    return [_as_said(text, kind or BlockType.LEARNED_PATTERN, turn, body)], None
+
+
+def _asked_for(candidate: Candidate, kind: BlockType | None) -> Candidate:
+    return replace(
+        candidate,
+        type=kind or candidate.type,
+        explicit=True,
+        provenance=Provenance.USER_STATED,
+        confidence=max(candidate.confidence, 0.95),
+    )
+
+
+def _as_said(text: str, kind: BlockType, turn: Turn, body: dict[str, Any]) -> Candidate:
+    project = body.get("project") or (turn.meta.get("project") or {}).get("name")
+    return Candidate(
+        type=kind,
+        category=_CATEGORY[kind],
+        subject=str(project) if project and kind is not BlockType.USER_PREFERENCE else "user",
+        predicate="noted",
+        object=text,
+        confidence=0.95,
+        provenance=Provenance.USER_STATED,
+        span=text,
+        rule="explicit",
+        explicit=True,
+        project=str(project) if project else None,
+    )
+
+
+def _type_of(body: dict[str, Any]) -> BlockType | None:
+    try:
+        return BlockType(body["type"])
+    except (KeyError, ValueError):
+        return None

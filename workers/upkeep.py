@@ -1,0 +1,166 @@
+"""What keeps the pipeline whole: the reconciler, which finds what can run and wakes it; and the slow chores.
+
+The reconciler is no job: it must not wait in a queue that it should free. It runs in every worker process; a job's id
+carries the fence, so that two of them wake a stage once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+import orjson
+
+from nextlevel import log
+from nextlevel.cache import publish_generations
+from nextlevel.errors import EmbedderUnavailable, Transient
+from nextlevel.model import block_text
+from nextlevel.queue import names
+from nextlevel.queue.connection import translated
+from nextlevel.queue.stages import Stages
+from nextlevel.store import blocks, scopes, turns
+from nextlevel.store.turns import Ready
+
+from .context import WorkerContext
+from .jobs import ISOLATED_FROM, MOST_CRASHES, STAGES
+from .receipts import write_receipts
+
+LOOK_EVERY_S = 1.0
+CHORES_EVERY_S = 60.0
+_LIVE_FOR_S = 15
+_ISOLATED_LIMIT_S = 300
+
+_log = log.get("upkeep")
+
+
+@dataclass(slots=True)
+class Reconciler:
+    """Wakes what can run: at once when something may have become ready, and once a second in any case.
+
+    arq holds at most twice a stage's concurrency: the backlog stays in Postgres, where it has an order.
+    """
+
+    ctx: WorkerContext
+    stages: Stages
+    isolating: set[str] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def run(self) -> None:
+        """Look until cancelled; a store that is away is looked for again."""
+        while True:
+            try:
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self.ctx.ready.wait()
+            except TimeoutError:
+                pass
+            self.ctx.ready.clear()
+            try:
+                await self.look()
+            except Transient as error:
+                _log.warning("reconciler_waits", error=str(error))
+                await asyncio.sleep(LOOK_EVERY_S)
+
+    async def look(self) -> int:
+        """Wake what can run now, as far as the stages have room. Returns how many were woken."""
+        depths = await self.stages.depths()
+        woken = 0
+        for name, stage in STAGES.items():
+            room = 2 * self.ctx.settings.stage_concurrency - depths[name]
+            if room <= 0:
+                continue
+            async with self.ctx.db.pipeline() as conn:
+                found = await turns.ready(conn, stage.takes, limit=room, gap_wait_s=self.ctx.settings.gap_wait_s)
+            for turn in found:
+                woken += await self._wake(name, turn)
+        return woken
+
+    async def _wake(self, stage: str, turn: Ready) -> bool:
+        if ISOLATED_FROM <= turn.crashes < MOST_CRASHES:
+            return self._isolate(turn)
+        return await self.stages.wake(stage, turn.tenant_id, turn.id, turn.fence)
+
+    def _isolate(self, turn: Ready) -> bool:
+        """Run a turn that killed two workers in a process of its own, one at a time."""
+        if self.isolating:
+            return False
+        self.isolating.add(turn.id)
+        task = asyncio.create_task(self._run_isolated(turn))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return True
+
+    async def _run_isolated(self, turn: Ready) -> None:
+        _log.warning("turn_isolated", turn_id=turn.id, crashes=turn.crashes)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "nextlevel.workers", "--isolated", str(turn.tenant_id), turn.id
+        )
+        try:
+            async with asyncio.timeout(_ISOLATED_LIMIT_S):
+                await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            self.isolating.discard(turn.id)
+        self.ctx.ready.set()
+
+
+async def chores(ctx: WorkerContext) -> None:
+    """Each minute: rewrite receipts, tell the caches what they may have missed, embed what waits."""
+    while True:
+        for chore in (_rewrite_receipts, _republish_generations, embed_waiting):
+            await _attempt(chore, ctx)
+        await asyncio.sleep(CHORES_EVERY_S)
+
+
+async def _attempt(chore: Callable[[WorkerContext], Awaitable[object]], ctx: WorkerContext) -> None:
+    try:
+        await chore(ctx)
+    except (Transient, EmbedderUnavailable) as error:
+        _log.warning("chore_waits", chore=chore.__name__, error=str(error))
+
+
+async def _rewrite_receipts(ctx: WorkerContext) -> None:
+    async with ctx.db.pipeline() as conn:
+        installs = await turns.seen_lately(conn)
+    await write_receipts(ctx, installs)
+
+
+async def _republish_generations(ctx: WorkerContext) -> None:
+    async with ctx.db.pipeline() as conn:
+        await publish_generations(ctx.redis, await scopes.generations(conn))
+
+
+async def embed_waiting(ctx: WorkerContext, *, batch: int = 32) -> int:
+    """Make the vectors of blocks that were stored while the embedder was down. Returns how many."""
+    if ctx.embedder is None:
+        return 0
+    made, model = 0, ctx.embedder.model
+    async with ctx.db.pipeline() as conn:
+        waiting = await scopes.without_vectors(conn, model)
+    for scope in waiting:
+        async with ctx.db.memory(scope) as conn:
+            rows = await blocks.unembedded(conn, model, limit=batch)
+        texts = [block_text(r["subject"], r["predicate"], r["object"], negated=r["negated"]) for r in rows]
+        vectors = await ctx.embedder.passages(texts)
+        async with ctx.db.memory(scope) as conn:
+            for row, vector in zip(rows, vectors, strict=True):
+                await blocks.add_embedding(conn, scope, row["scope_id"], row["block_id"], model, vector)
+            generations = await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
+        await publish_generations(ctx.redis, generations)
+        made += len(rows)
+    return made
+
+
+async def say_alive(ctx: WorkerContext, process: str) -> None:
+    """Every five seconds: this worker lives. The key dies with it after fifteen."""
+    while True:
+        facts = orjson.dumps({"role": "work", "pid": os.getpid(), "stages": list(STAGES)})
+        try:
+            with translated():
+                await ctx.redis.set(names.live(process), facts, ex=_LIVE_FOR_S)
+        except Transient as error:
+            _log.debug("alive_unsaid", error=str(error))
+        await asyncio.sleep(_LIVE_FOR_S / 3)

@@ -1,0 +1,138 @@
+"""One worker process: ingest, the three stages, the reconciler and the chores, in one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from redis.exceptions import RedisError
+
+from nextlevel import log
+from nextlevel.errors import EmbedderUnavailable, QueueUnreachable, Transient
+from nextlevel.inference import Embedder, open_embedder
+from nextlevel.queue import connection, stages
+from nextlevel.queue.stages import Stages
+from nextlevel.settings import Settings
+from nextlevel.store import migrate, turns
+from nextlevel.store.pool import Database
+
+from . import jobs
+from .context import WorkerContext
+from .ingest import Ingest
+from .upkeep import Reconciler, chores, say_alive
+
+_LONGEST_PAUSE_S = 5.0
+
+T = TypeVar("T")
+
+_log = log.get("workers")
+
+
+async def run(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT. Stores that are not there yet are waited for."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stopped = asyncio.create_task(stop.wait())
+    working = asyncio.create_task(_work(settings))
+    await asyncio.wait({stopped, working}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    working.cancel()
+    with suppress(asyncio.CancelledError):
+        await working
+
+
+async def _work(settings: Settings) -> None:
+    async with opened(settings) as (ctx, wakers), asyncio.TaskGroup() as group:
+        process = f"{socket.gethostname()}-{os.getpid()}"
+        for name in jobs.STAGES:
+            group.create_task(_stage(ctx, settings, name), name=name)
+        group.create_task(Ingest(ctx, process).run(), name="ingest")
+        group.create_task(Reconciler(ctx, wakers).run(), name="reconciler")
+        group.create_task(chores(ctx), name="chores")
+        group.create_task(say_alive(ctx, process), name="alive")
+        _log.info("working", process=process, concurrency=settings.stage_concurrency)
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[tuple[WorkerContext, Stages]]:
+    """A worker's context and queue, open; both stores are waited for."""
+    if settings.accept_unenrolled is None:
+        settings = settings.model_copy(update={"accept_unenrolled": settings.embedded})
+    async with AsyncExitStack() as stack:
+        dsn, url = settings.need_postgres(), settings.need_redis()
+        await _patiently(lambda: migrate.check(dsn))
+        db = await _patiently(lambda: Database.connect(dsn, max_size=3 * settings.stage_concurrency))
+        stack.push_async_callback(db.close)
+        wakers = await _patiently(lambda: Stages.connect(url))
+        stack.push_async_callback(wakers.close)
+        client = connection.connect(url)
+        stack.push_async_callback(client.aclose)
+        embedder = _embedder(settings)
+        if embedder is not None:
+            stack.push_async_callback(embedder.close)
+        yield WorkerContext(settings, db, client, wakers, embedder), wakers
+
+
+async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:
+    """Run one stage's arq worker for ever; when Redis goes away under it, begin again."""
+    pause = 0.1
+    while True:
+        worker = None
+        try:
+            worker = await stages.worker(
+                settings.need_redis(),
+                name,
+                partial(jobs.arq_job, name),
+                {"worker": ctx},
+                concurrency=settings.stage_concurrency,
+            )
+            await worker.async_run()
+        except (RedisError, OSError, QueueUnreachable) as error:
+            _log.warning("stage_waits", stage=name, pause_s=pause, error=str(error))
+            await asyncio.sleep(pause)
+            pause = min(_LONGEST_PAUSE_S, pause * 2)
+        finally:
+            if worker is not None:
+                with suppress(RedisError, OSError):
+                    await worker.close()
+
+
+async def run_isolated(settings: Settings, tenant_id: UUID, turn_id: str) -> None:
+    """Take one turn through what is left of its stages, alone in this process: if it kills it, it kills nobody else."""
+    async with opened(settings) as (ctx, _):
+        for name, stage in jobs.STAGES.items():
+            async with ctx.db.pipeline() as conn:
+                ready = [
+                    each
+                    for each in await turns.ready(conn, stage.takes, limit=1000, gap_wait_s=0)
+                    if each.id == turn_id
+                ]
+            if ready:
+                await jobs.run(ctx, name, tenant_id, turn_id, ready[0].fence)
+
+
+async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:
+    pause = 0.1
+    while True:
+        try:
+            return await attempt()
+        except Transient as error:
+            _log.warning("store_waits", pause_s=pause, error=str(error))
+        await asyncio.sleep(pause)
+        pause = min(_LONGEST_PAUSE_S, pause * 2)
+
+
+def _embedder(settings: Settings) -> Embedder | None:
+    try:
+        return open_embedder(settings)
+    except EmbedderUnavailable as error:
+        _log.warning("no_embedder", error=str(error))
+        return None
