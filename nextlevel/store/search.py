@@ -55,7 +55,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The blocks nearest to a vector with their cosine, nearest first; and the mean cosine over all `blocks` of the scope."""
+    """The blocks nearest to a vector with their cosine, nearest first; the mean over all `blocks` of the scope."""
 
     found: list[tuple[UUID, float]]
     mean: float

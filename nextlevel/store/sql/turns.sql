@@ -25,7 +25,7 @@ SELECT fp, state FROM turns WHERE tenant_id = $1 AND id = $2;
 -- name: touch_session
 -- $1 tenant · $2 user · $3 session · $4 profile · $5 at · $6 true if it ends here
 INSERT INTO sessions (tenant_id, user_id, session, profile, started_at, last_at, ended_at)
-     VALUES ($1, $2, $3, $4, $5, $5, CASE WHEN $6 THEN $5 END)
+     VALUES ($1, $2, $3, $4, $5::timestamptz, $5, CASE WHEN $6 THEN $5::timestamptz END)
 ON CONFLICT (tenant_id, user_id, session) DO UPDATE
    SET started_at = least(sessions.started_at, excluded.started_at), last_at = greatest(sessions.last_at, excluded.last_at),
        ended_at = CASE WHEN $6 THEN excluded.ended_at END;
