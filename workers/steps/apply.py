@@ -112,7 +112,7 @@ async def _remember(
         await _confirm(conn, claim, fact, exact, status, applied, "the same fact")
         return
     rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(_text(candidate)))
-    decision = dedup.decide(candidate, fact.since, rivals)
+    decision = dedup.decide(candidate, rivals)
     if decision.verdict is Verdict.SAME and decision.rival is not None:
         await _confirm(conn, claim, fact, decision.rival, status, applied, decision.why)
         return

@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from rapidfuzz import fuzz
@@ -57,8 +56,8 @@ def fact_hash(subject: str, predicate: str, object_: str, *, negated: bool, proj
     return hashlib.sha256("\x1f".join(part or "" for part in parts).encode()).digest()
 
 
-def decide(new: Candidate, told_at: datetime, rivals: Sequence[Block]) -> Decision:
-    """Compare a new fact with what is known of its subject, newest first. `told_at` decides between equals in time."""
+def decide(new: Candidate, rivals: Sequence[Block]) -> Decision:
+    """Compare a new fact with what is known of its subject, newest first."""
     comparable = [rival for rival in rivals if rival.project == new.project or new.type is BlockType.USER_PREFERENCE]
     for rival in comparable:
         if rival.predicate == new.predicate and _same(new, rival):

@@ -1,0 +1,103 @@
+"""What is the same, what replaces what, and what must never be merged."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from nextlevel.model import Block, BlockStatus, BlockType
+from nextlevel.workers.steps.dedup import Verdict, decide, fact_hash
+from tests.support.builders import NOON, candidate
+
+
+def block(**more) -> Block:
+    """The stored form of `builders.candidate`."""
+    told = candidate(**more)
+    return Block(
+        id=uuid4(), scope_id=uuid4(), type=told.type, category=told.category, subject=told.subject,
+        predicate=told.predicate, object=told.object, key=told.key, value=told.value, context="",
+        confidence=0.9, provenance=told.provenance, status=BlockStatus.ACTIVE, negated=told.negated, explicit=False,
+        project=told.project, created_at=NOON, valid_from=NOON, valid_to=None, superseded_by=None,
+    )  # fmt: skip
+
+
+def verdict(new, *known) -> Verdict:
+    return decide(new, known).verdict
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("Waldseilgarten-CRM", "uses", "the Postgres"), ("waldseilgarten-crm", "uses", "postgres")),
+        (("user", "prefers", "compact  tables"), ("user", "prefers", "Compact tables")),
+    ],
+)
+def test_a_fact_has_one_hash_however_it_is_spelt(one, other):
+    assert fact_hash(*one, negated=False, project=None) == fact_hash(*other, negated=False, project=None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"negated": True}, {"project": "other"}],
+)
+def test_a_fact_hash_tells_negation_and_project(change):
+    fact = ("tests", "run_with", "-n 4")
+    assert fact_hash(*fact, negated=False, project=None) != fact_hash(*fact, **{"negated": False, "project": None, **change})
+
+
+def test_a_fact_hash_tells_numbers():
+    assert fact_hash("a", "runs_on_port", "8080", negated=False, project=None) != fact_hash(
+        "a", "runs_on_port", "8081", negated=False, project=None
+    )
+
+
+def test_a_new_value_of_a_slot_that_holds_one_replaces_the_old():
+    """Both "port 8080" and "port 8081" would be worse than none."""
+    old = block(object_="8080")
+    decision = decide(candidate(object_="8091"), [old])
+    assert (Verdict.UPDATES, old) == (decision.verdict, decision.rival)
+
+
+def test_a_slot_that_holds_many_keeps_both():
+    assert Verdict.DISTINCT is verdict(
+        candidate(predicate="uses", object_="Redis"), block(predicate="uses", object_="NestJS")
+    )
+
+
+def test_the_same_slot_of_another_project_is_left_alone():
+    """Supersession never crosses projects."""
+    new = candidate(object_="8091", project="crm")
+    assert Verdict.DISTINCT is verdict(new, block(object_="8080", project="shop"))
+
+
+@pytest.mark.parametrize("other", ["port 8081", "port 8080 behind Caddy"])
+def test_words_alike_are_not_the_same_where_numbers_or_names_differ(other):
+    assert Verdict.SAME is not verdict(
+        candidate(predicate="uses", object_=other), block(predicate="uses", object_="port 8080")
+    )
+
+
+def test_a_paraphrase_with_the_same_words_is_the_same():
+    told = candidate("user", "prefers", "compact tables in answers", type=BlockType.USER_PREFERENCE)
+    again = replace(told, object="in answers compact tables")
+    assert Verdict.SAME is verdict(again, block(subject="user", predicate="prefers", object_=told.object, type=told.type))
+
+
+def test_the_opposite_of_a_preference_ends_it():
+    wants = block(subject="user", predicate="wants", object_="emojis", type=BlockType.USER_PREFERENCE)
+    new = candidate("user", "wants", "emojis", negated=True, type=BlockType.USER_PREFERENCE)
+    assert Verdict.UPDATES is verdict(new, wants)
+
+
+def test_a_correction_that_names_what_it_replaces_ends_it():
+    old = block(subject="user", predicate="prefers", object_="npm", type=BlockType.USER_PREFERENCE)
+    new = candidate(
+        "user", "prefers", "pnpm", type=BlockType.USER_PREFERENCE, corrects=True, span="no, pnpm instead of npm"
+    )
+    assert Verdict.UPDATES is verdict(new, old)
+    assert Verdict.DISTINCT is verdict(replace(new, corrects=False), old)
+
+
+def test_the_same_value_of_a_slot_in_other_words_is_the_same():
+    old = block(object_="port 8080", key="port", value="8080")
+    assert Verdict.SAME is verdict(candidate(object_="8080 behind Caddy", key="port", value="8080"), old)
