@@ -48,7 +48,11 @@ def no_progress(_part: str, _text: str) -> None:
 
 
 async def run(
-    settings: Settings, *, progress: Progress = no_progress, on_ready: Callable[[Endpoints], None] | None = None
+    settings: Settings,
+    *,
+    progress: Progress = no_progress,
+    on_ready: Callable[[Endpoints], None] | None = None,
+    roles: Sequence[RoleSpec] = ROLES,
 ) -> int:
     """Run the tree until SIGINT or SIGTERM, then stop it in order. Returns the exit code, 0.
 
@@ -70,7 +74,7 @@ async def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     try:
-        async with running(settings, progress=progress) as endpoints:
+        async with running(settings, progress=progress, roles=roles) as endpoints:
             if on_ready is not None:
                 on_ready(endpoints)
             await asyncio.Event().wait()

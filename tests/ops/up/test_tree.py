@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
@@ -116,16 +117,35 @@ async def test_a_role_that_never_starts_is_shown_with_the_end_of_its_log(setting
     assert [_postgres_pid(settings), _valkey_pid(settings)] == [0, 0]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_ctrl_c_ends_it_in_order(settings: Settings, number: signal.Signals) -> None:
+    """Roles first, so that none complains of a lost store; exit code 0, since stopping is what was asked for."""
+    up = await _up(settings)
+    await up.wait_for("ready")
+    pids = [_postgres_pid(settings), _valkey_pid(settings), _role_pid(settings)]
+    up.process.send_signal(number)
+    assert await up.rest() == ["up stopping", "serve stopped", "valkey stopped", "postgres stopped"]
+    assert up.process.returncode == 0
+    assert [_gone(pid) for pid in pids] == [True, True, True]
+
+
+async def test_ctrl_c_while_it_starts_leaves_nothing_running(settings: Settings) -> None:
+    """People press it when the first start seems long, and that is when a store is half up."""
+    up = await _up(settings)
+    await up.wait_for("postgres first start: making the database")
+    up.process.send_signal(signal.SIGINT)
+    await up.rest()
+    assert up.process.returncode == 0
+    assert [_postgres_pid(settings), _valkey_pid(settings), _role_pid(settings)] == [0, 0, 0]
+
+
 async def test_the_next_up_takes_over_what_a_killed_one_left(settings: Settings) -> None:
     """After kill -9 of `up` the stores go on, the roles end, and the next start needs no cleaning by hand."""
-    first = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _UP, env=environment(settings), stdout=asyncio.subprocess.PIPE
-    )
-    assert first.stdout is not None
-    assert await first.stdout.readline() == b"ready\n"
+    up = await _up(settings)
+    await up.wait_for("ready")
     role, database = _role_pid(settings), _postgres_pid(settings)
-    first.kill()
-    await first.wait()
+    up.process.kill()
+    await up.rest()
     await _until(lambda: _gone(role))
     assert not _gone(database)
     async with running(settings, roles=ROLES):
@@ -133,19 +153,42 @@ async def test_the_next_up_takes_over_what_a_killed_one_left(settings: Settings)
     assert _gone(database)
 
 
-_UP = """
+@dataclass(frozen=True, slots=True)
+class Up:
+    """An `up` in a process of its own, and what it tells."""
+
+    process: asyncio.subprocess.Process
+    told: asyncio.StreamReader
+
+    async def wait_for(self, line: str) -> None:
+        async for told in self.told:
+            if told.decode().strip() == line:
+                return
+        pytest.fail(f"it ended before it said {line!r}")
+
+    async def rest(self) -> list[str]:
+        """Wait for its end; the lines up to it."""
+        lines = (await self.told.read()).decode().splitlines()
+        await self.process.wait()
+        return lines
+
+
+async def _up(settings: Settings) -> Up:
+    code = f"""
 import asyncio
-from nextlevel.ops.up.tree import running
+from functools import partial
+from nextlevel.ops.up.parts import RoleSpec
+from nextlevel.ops.up.tree import run
 from nextlevel.settings import load
-from tests.ops.up.test_tree import ROLES
 
-async def main():
-    async with running(load(), roles=ROLES):
-        print("ready", flush=True)
-        await asyncio.Event().wait()
-
-asyncio.run(main())
+tell = partial(print, flush=True)
+raise SystemExit(asyncio.run(run(load(), progress=tell, on_ready=lambda _: tell("ready"), roles={ROLES!r})))
 """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, env=environment(settings), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    return Up(process, process.stdout)
 
 
 def _postgres_pid(settings: Settings) -> int:
