@@ -46,8 +46,8 @@ class Database:
     pool: asyncpg.Pool[asyncpg.Record]
 
     @classmethod
-    async def connect(cls, dsn: str, *, max_size: int = 8) -> Database:
-        """Open a pool. The schema must be there: see `migrate`.
+    async def connect(cls, dsn: str, *, min_size: int = 1, max_size: int = 8) -> Database:
+        """Open a pool. The schema must be there: see `migrate`. With `min_size` 0 nobody is asked yet.
 
         Raises:
             StoreUnreachable: nobody answers.
@@ -55,10 +55,8 @@ class Database:
         """
         try:
             pool = await asyncpg.create_pool(
-                dsn, min_size=1, max_size=max_size, init=_prepare, command_timeout=_COMMAND_S, timeout=_ACQUIRE_S
+                dsn, min_size=min_size, max_size=max_size, init=_prepare, command_timeout=_COMMAND_S, timeout=_ACQUIRE_S
             )
-        except ValueError as error:  # pgvector's codec: the type is not there
-            raise Misconfigured(f"{error}; run `nextlevel migrate`") from error
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise translated(error) from error
         return cls(pool)
@@ -93,7 +91,10 @@ class Database:
 
 async def _prepare(conn: asyncpg.Connection[asyncpg.Record]) -> None:
     await conn.set_type_codec("jsonb", encoder=json.dumps, decoder=json.loads, schema="pg_catalog")
-    await pgvector.asyncpg.register_vector(conn)
+    try:
+        await pgvector.asyncpg.register_vector(conn)
+    except ValueError as error:  # the type is not there
+        raise Misconfigured(f"{error}; run `nextlevel migrate`") from error
 
 
 def translated(error: Exception) -> Exception:

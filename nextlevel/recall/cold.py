@@ -1,0 +1,50 @@
+"""A scope read from Postgres: the truth, and the only way to ask what held in the past."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from nextlevel.inference import Vector
+from nextlevel.model import Scope
+from nextlevel.store import search
+from nextlevel.store.pool import Database
+from nextlevel.store.search import Nearest
+
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class ColdScope:
+    """A `Source` in which each question is a transaction of its own, so that none is held while a model thinks."""
+
+    db: Database
+    scope: Scope
+    model: str
+    as_of: datetime | None
+
+    async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
+        async with self.db.memory(self.scope) as conn:
+            return await search.word_weights(conn, words), await search.size(conn, self.scope)
+
+    async def by_words(self, words: Collection[str]) -> list[UUID]:
+        async with self.db.memory(self.scope) as conn:
+            return await search.by_words(conn, self.scope, words, as_of=self.as_of, limit=BY_WORDS)
+
+    async def by_vector(self, vector: Vector) -> Nearest:
+        async with self.db.memory(self.scope) as conn:
+            return await search.by_vector(conn, self.scope, vector, self.model, as_of=self.as_of, limit=BY_VECTOR)
+
+    async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
+        async with self.db.memory(self.scope) as conn:
+            return await search.named(conn, self.scope, names)
+
+    async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
+        async with self.db.memory(self.scope) as conn:
+            return await search.near(conn, self.scope, entities, as_of=self.as_of, limit=BY_GRAPH)
+
+    async def entries(self, ids: Collection[UUID]) -> list[Entry]:
+        async with self.db.memory(self.scope) as conn:
+            return [Entry(found) for found in await search.bodies(conn, self.scope, ids, self.model)]

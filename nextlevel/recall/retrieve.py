@@ -1,0 +1,80 @@
+"""Candidates for a query, from every channel: words, vectors, and the graph around the entities it names."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from uuid import UUID
+
+from nextlevel.inference import Vector
+
+from .query import Query
+from .source import Entry, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A block, how near it is to the query by vector (None: no vector), and in how many steps by the graph (0: not)."""
+
+    entry: Entry
+    cosine: float | None
+    hop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """All that was found, and the measures to judge it by.
+
+    `weights` is the idf of each query word that the scope knows, `blocks` how many blocks it has. `named` maps an alias
+    that stands in the query to its entities. `mean_cosine` is None where there is no vector to compare.
+    """
+
+    found: tuple[Candidate, ...]
+    weights: dict[str, float]
+    blocks: int
+    named: dict[str, frozenset[UUID]]
+    mean_cosine: float | None
+
+
+async def retrieve(query: Query, source: Source, vector: Awaitable[Vector | None]) -> Candidates:
+    """Ask every channel. Words and graph are asked at once; `vector` gives None when it will not come in time."""
+    weights, blocks = await source.weights(query.words)
+    by_words = await source.by_words(query.words)
+    named = await _named(query, source)
+    seeds = set().union(*named.values())
+    hops = dict(await source.near(seeds)) if seeds else {}
+    row = await vector
+    cosines: dict[UUID, float] = {}
+    mean = None
+    if row is not None:
+        nearest = await source.by_vector(row)
+        cosines, mean = dict(nearest.found), _mean(nearest.mean, nearest.blocks)
+    ids = dict.fromkeys([*by_words, *cosines, *hops])
+    found = [
+        Candidate(entry, _cosine(entry, row, cosines), hops.get(entry.found.block.id, 0))
+        for entry in await source.entries(ids)
+    ]
+    return Candidates(tuple(found), weights, blocks, named, mean)
+
+
+_USUAL_COSINE, _USUAL_WEIGHT = 0.78, 20
+
+
+def _mean(mean: float, blocks: int) -> float:
+    """A query's mean cosine to blocks at large. In a scope of a few most may be about it, so a usual one counts too."""
+    return (mean * blocks + _USUAL_COSINE * _USUAL_WEIGHT) / (blocks + _USUAL_WEIGHT)
+
+
+def _cosine(entry: Entry, row: Vector | None, cosines: dict[UUID, float]) -> float | None:
+    if row is None or entry.found.vector is None:
+        return None
+    known = cosines.get(entry.found.block.id)
+    return float(entry.found.vector @ row) if known is None else known
+
+
+async def _named(query: Query, source: Source) -> dict[str, frozenset[UUID]]:
+    """The longest names win: where `waldseilgarten crm` is somebody's name, `crm` inside it names nobody else."""
+    pairs = await source.named(query.names)
+    aliases = {alias for alias, _ in pairs}
+    inside = {short for short in aliases for long in aliases if short != long and f" {short} " in f" {long} "}
+    return {alias: frozenset(e for a, e in pairs if a == alias) for alias in aliases - inside}

@@ -1,0 +1,58 @@
+"""Where candidates come from: a hot scope or Postgres. Both find the same: ranking need not know which it was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+from uuid import UUID
+
+from nextlevel.inference import Vector
+from nextlevel.lang.tokens import words
+from nextlevel.model import Block, block_text
+from nextlevel.store.search import Found, Nearest
+
+BY_WORDS = BY_VECTOR = BY_GRAPH = 60
+"""Candidates a channel may bring: enough to rank, few enough to load."""
+
+RAREST = 6
+"""Words of a query that are looked up; more cost time and bring almost nothing."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A block with the words it is found by, as the store indexes them."""
+
+    found: Found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        block = self.found.block
+        return frozenset(words(f"{sentence(block)} {block.context} {block.key or ''} {block.value or ''}"))
+
+
+class Source(Protocol):
+    """What recall asks of memory. All of it is already walled to one scope and to what holds."""
+
+    async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
+        """The idf of each word that some block has, and the number of blocks: what a word that none has would weigh."""
+        ...
+
+    async def by_words(self, words: Collection[str]) -> list[UUID]: ...
+
+    async def by_vector(self, vector: Vector) -> Nearest: ...
+
+    async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
+        """Names that are some entity's alias, with that entity."""
+        ...
+
+    async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
+        """Blocks that speak of these entities (1) or of their neighbours in the graph (2)."""
+        ...
+
+    async def entries(self, ids: Collection[UUID]) -> list[Entry]: ...
+
+
+def sentence(block: Block) -> str:
+    return block_text(block.subject, block.predicate, block.object, negated=block.negated)

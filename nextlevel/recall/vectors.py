@@ -1,0 +1,88 @@
+"""Exact search over the vectors of one scope, in memory."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from nextlevel.inference import Vector
+from nextlevel.store.search import Nearest
+
+CODED_ABOVE = 4_000
+"""Rows above which sign bits choose whom to compare: at 10,000 they take 0.9 ms and the whole product 1.9 to 9.8 ms."""
+
+_RERANKED = 400
+
+
+class VectorIndex:
+    """Unit vectors by block, dense, so that a query is one product. A removed row is filled by the last one."""
+
+    def __init__(self, dimension: int) -> None:
+        self._rows: npt.NDArray[np.float32] = np.empty((16, dimension), dtype=np.float32)
+        self._ids: list[UUID] = []
+        self._place: dict[UUID, int] = {}
+        self._codes: npt.NDArray[np.uint64] | None = None
+        self._centre: Vector = np.zeros(dimension, dtype=np.float32)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def put(self, block: UUID, vector: Vector) -> None:
+        """Add a block's vector, or change it."""
+        place = self._place.get(block)
+        if place is None:
+            place = len(self._ids)
+            if place == len(self._rows):
+                self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._ids.append(block)
+            self._place[block] = place
+        self._rows[place] = vector
+        self._codes = None
+
+    def remove(self, block: UUID) -> None:
+        """Take a block's vector out, if it is there."""
+        place = self._place.pop(block, None)
+        if place is None:
+            return
+        last = self._ids.pop()
+        if last != block:
+            self._rows[place] = self._rows[len(self._ids)]
+            self._ids[place] = last
+            self._place[last] = place
+        self._codes = None
+
+    def settle(self) -> None:
+        """Make ready for queries after changes; costs about 1 ms for 1,000 rows, so it is not left to a query."""
+        rows = self._live
+        self._centre = rows.mean(axis=0) if len(rows) else np.zeros_like(self._centre)
+        self._codes = self._code(rows) if len(rows) > CODED_ABOVE else None
+
+    def nearest(self, query: Vector, limit: int) -> Nearest:
+        """The blocks nearest to a query, nearest first; the mean cosine is that of the settled rows."""
+        rows = self._live
+        if not len(rows):
+            return Nearest([], 0.0, 0)
+        chosen = None if self._codes is None else self._alike(query, self._codes)
+        cosines = (rows if chosen is None else rows[chosen]) @ query
+        best = np.argsort(-cosines, kind="stable")[:limit]
+        places = best if chosen is None else chosen[best]
+        found = [(self._ids[place], float(cosine)) for place, cosine in zip(places, cosines[best], strict=True)]
+        return Nearest(found, float(self._centre @ query), len(rows))
+
+    @property
+    def _live(self) -> npt.NDArray[np.float32]:
+        return self._rows[: len(self._ids)]
+
+    def _alike(self, query: Vector, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
+        """The rows whose signs differ least from the query's."""
+        differing = np.bitwise_count(codes ^ self._code(query[None, :])).sum(axis=1)
+        return np.argpartition(differing, _RERANKED)[:_RERANKED]
+
+    def _code(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
+        # About the centre: E5's vectors lie in one narrow cone, where raw signs hardly differ.
+        bits = np.packbits(rows > self._centre, axis=1)
+        padded = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        return padded.view(np.uint64)
