@@ -36,7 +36,9 @@ def default_data_dir() -> Path:
 
 
 def config_file() -> Path:
-    return Path(platformdirs.user_config_dir("nextlevel")) / "nextlevel.toml"
+    """`nextlevel.toml` in the user's configuration directory, or what NEXTLEVEL_CONFIG_FILE names."""
+    named = os.environ.get("NEXTLEVEL_CONFIG_FILE")
+    return Path(named) if named else Path(platformdirs.user_config_dir("nextlevel")) / "nextlevel.toml"
 
 
 class Settings(BaseSettings):

@@ -27,8 +27,14 @@ def nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         monkeypatch.delenv(f"NEXTLEVEL_{name.upper()}", raising=False)
     file = tmp_path / "config" / "nextlevel.toml"
     file.parent.mkdir()
-    monkeypatch.setattr(settings, "config_file", lambda: file)
+    monkeypatch.setenv("NEXTLEVEL_CONFIG_FILE", str(file))
     return file
+
+
+def test_the_settings_file_is_the_users_where_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo names another, so that what a person has set for their own memory can't reach it."""
+    monkeypatch.delenv("NEXTLEVEL_CONFIG_FILE")
+    assert ("nextlevel.toml", "nextlevel") == (settings.config_file().name, settings.config_file().parent.name)
 
 
 def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(

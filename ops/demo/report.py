@@ -1,0 +1,150 @@
+"""What the demo prints once all is remembered: blocks, graph, recalls, times. Written for 80 columns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from nextlevel.client import Recalled
+from nextlevel.model import block_text
+
+from .month import Probe
+
+Row = Mapping[str, Any]
+
+# By hand: strftime would speak the language of the machine's locale.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+TYPES = ("user_preference", "project_state", "learned_pattern", "entity_relationship", "procedural")
+
+
+def blocks(rows: Sequence[Row]) -> RenderableType:
+    """The blocks by type, each with its validity, and beneath it those that it replaced."""
+    replaced: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["superseded_by"] is not None:
+            replaced[row["superseded_by"]].append(row)
+    parts: list[RenderableType] = []
+    for type_ in TYPES:
+        living = [row for row in rows if row["type"] == type_ and row["superseded_by"] is None]
+        if living:
+            parts += [Text(f"{type_} ({len(living)})", style="bold cyan"), _blocks_of(living, replaced)]
+    return Group(*parts)
+
+
+def _blocks_of(living: Iterable[Row], replaced: Mapping[str, list[Row]]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 1), expand=True)
+    table.add_column(ratio=1, overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    for row in sorted(living, key=lambda row: (row["subject"].casefold(), row["predicate"], row["valid_from"])):
+        style = "" if row["status"] == "active" else "dim"
+        note = "" if row["status"] == "active" else f" [{row['status']}]"
+        table.add_row(Text(f"  {_sentence(row)}{note}", style=style), Text(_validity(row), style=style))
+        for depth, old in _line_of(row, replaced):
+            table.add_row(
+                Text(f"  {'  ' * depth}└ replaced: {_sentence(old)}", style="dim"), Text(_validity(old), style="dim")
+            )
+    return table
+
+
+def _line_of(row: Row, replaced: Mapping[str, list[Row]], depth: int = 1) -> list[tuple[int, Row]]:
+    found = []
+    for old in sorted(replaced.get(row["id"], ()), key=lambda old: str(old["valid_from"]), reverse=True):
+        found += [(depth, old), *_line_of(old, replaced, depth + 1)]
+    return found
+
+
+def graph(edges: Sequence[Row], *, most: int = 40) -> RenderableType:
+    """The entities as a tree, the most connected first; an edge is shown once, below the entity it speaks of."""
+    out: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    types: dict[str, str] = {}
+    for edge in edges:
+        subject, predicate, object_ = edge["subject"], edge["predicate"].replace("_", " "), edge["object"]
+        types |= {subject: edge["subject_type"], object_: edge["object_type"]}
+        if (predicate, object_) not in out[subject]:
+            out[subject].append((predicate, object_))
+    tree = Tree("", hide_root=True, guide_style="dim")
+    left = most
+
+    def grow(branch: Tree, name: str, seen: frozenset[str]) -> None:
+        nonlocal left
+        for predicate, object_ in out.pop(name, ()):
+            if left == 0:
+                return
+            left -= 1
+            leaf = branch.add(Text.assemble((f"{predicate} ", "dim"), object_, (f"  {types[object_]}", "dim cyan")))
+            if object_ not in seen:
+                grow(leaf, object_, seen | {object_})
+
+    for name in sorted(out, key=lambda name: (types[name] != "project", -len(out[name]), name)):
+        if name in out and left > 0:
+            grow(tree.add(Text.assemble((name, "bold"), (f"  {types[name]}", "cyan"))), name, frozenset({name}))
+    hidden = sum(map(len, out.values()))
+    return Group(tree, Text(f"… and {hidden} more", style="dim")) if hidden else tree
+
+
+def recall(probe: Probe, found: Recalled) -> RenderableType:
+    """A question, what is recalled for it, and the reason for each line."""
+    when = f"  as of {day(probe.as_of)}" if probe.as_of else ""
+    head = Text.assemble(("? ", "bold"), (probe.query, "bold"), (when, "yellow"))
+    right = probe.passes(found.context)
+    verdict = Text(f"  {'✓' if right else '✗'} {probe.why}", style="green" if right else "red")
+    if not found.items:
+        return Group(head, Text("  nothing known that fits: the model gets no text"), verdict)
+    table = Table(box=None, show_header=False, padding=(0, 1), expand=True)
+    table.add_column(width=4, justify="right")
+    table.add_column(ratio=1, overflow="fold")
+    for item in found.items:
+        table.add_row(f"{item['score']:.2f}", Text(item["text"]))
+        table.add_row("", Text(f"because {item['why']}", style="dim"))
+    return Group(head, table, verdict)
+
+
+def times(rows: Mapping[str, Sequence[float]]) -> RenderableType:
+    """Median and 99th percentile of each kind, in milliseconds."""
+    table = Table(box=None, padding=(0, 2))
+    for name in ("prefetch", "asked", "p50 ms", "p99 ms"):
+        table.add_column(name, justify="left" if name == "prefetch" else "right")
+    for name, took in rows.items():
+        table.add_row(name, str(len(took)), f"{percentile(took, 50):.1f}", f"{percentile(took, 99):.1f}")
+    return table
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The smallest value that so many percent of all are not above (nearest rank).
+
+    >>> percentile([4.0, 1.0, 3.0, 2.0], 50), percentile([4.0, 1.0, 3.0, 2.0], 99)
+    (2.0, 4.0)
+    """
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
+def heading(console: Console, text: str) -> None:
+    console.print()
+    console.rule(Text(text, style="bold"), align="left", style="dim")
+
+
+def day(moment: str) -> str:
+    """The day of an RFC 3339 time.
+
+    >>> day("2026-06-04T16:20:01+02:00")
+    '4 Jun'
+    """
+    at = datetime.fromisoformat(moment)
+    return f"{at.day} {MONTHS[at.month - 1]}"
+
+
+def _sentence(row: Row) -> str:
+    return block_text(row["subject"], row["predicate"], row["object"], negated=row["negated"])
+
+
+def _validity(row: Row) -> str:
+    since = day(row["valid_from"])
+    return f"since {since}" if row["valid_to"] is None else f"{since} – {day(row['valid_to'])}"
