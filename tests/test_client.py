@@ -2,60 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
 from nextlevel import errors
 from nextlevel.client import Client, ScopeName
 from tests.support.ports import free_port
-
-
-class Service(ThreadingHTTPServer):
-    """Answers every request with `status` and `body`, and keeps what it was asked."""
-
-    status = 200
-    body = b"{}"
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answer)
-        self.asked: list[tuple[str, str, str | None, Any]] = []
-
-
-class Answer(BaseHTTPRequestHandler):
-    server: Service
-
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        asked = json.loads(raw) if raw else None
-        self.server.asked.append((self.command, self.path, self.headers.get("Authorization"), asked))
-        self.send_response(self.server.status)
-        self.end_headers()
-        self.wfile.write(self.server.body)
-
-    do_GET = do_POST
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+from tests.support.service import Service, running
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    with Service() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with running() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
 def client(service: Service) -> Client:
-    return Client(f"http://127.0.0.1:{service.server_port}", "the-token")
+    return Client(service.url, "the-token")
 
 
 @pytest.mark.parametrize(

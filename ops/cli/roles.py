@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 
 import typer
 
@@ -34,5 +35,6 @@ def run_relay() -> None:
 
 
 def _run(module: str) -> None:
-    # By name: ops starts roles and imports none.
+    # By name: ops starts roles and imports none. Its arguments are its own; ours were read.
+    sys.argv = [module]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
