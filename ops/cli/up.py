@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from nextlevel.errors import Misconfigured
+
 from .commands import examples
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ def up(
     That is: the stores, the schema, and the roles work, serve and relay. Postgres and Valkey are embedded unless their
     addresses are set. Whatever dies is started again. What is remembered stays in the data directory.
     """
+    if sys.platform == "win32":
+        raise Misconfigured("on Windows run `nextlevel up` in WSL2; only the Hermes plugin runs natively")
     from nextlevel import log
     from nextlevel.ops.up import tree
     from nextlevel.settings import load

@@ -24,6 +24,7 @@ from .process import Argv, Process, Say, named_in, silent, spawn, tail, wait_unt
 MAJOR = "18"
 DATABASE, ADMIN_ROLE, SERVICE_ROLE = "nextlevel", "postgres", "nextlevel_service"
 PORT = "5432"  # only part of the socket's name
+MADE_WITHIN_S = 120.0
 READY_WITHIN_S = 60.0
 PRONOUNCE_EVERY_S = 10.0
 # After a crash, backends of the dead server may hold its shared memory for a moment; Postgres then refuses to start.
@@ -113,17 +114,22 @@ def _initialise(programs: Path, cluster: Path, place: Place) -> None:
 
 
 def _run(argv: Argv, place: Place, stdin: str = "") -> None:
-    done = subprocess.run(
-        argv,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        cwd=place.home,
-        env={"LC_ALL": LIBC_LOCALE, "TZ": "UTC"},
-        check=False,
-        timeout=READY_WITHIN_S,
-        **place.identity(),
-    )
+    try:
+        done = subprocess.run(
+            argv,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=place.home,
+            env={"LC_ALL": LIBC_LOCALE, "TZ": "UTC"},
+            check=False,
+            timeout=MADE_WITHIN_S,
+            **place.identity(),
+        )
+    except subprocess.TimeoutExpired as error:
+        raise StoreUnreachable(
+            f"the database in {place.home} could not be made within {MADE_WITHIN_S:.0f} s: is the disk stuck?"
+        ) from error
     if done.returncode != 0:
         last = "\n".join(done.stderr.strip().splitlines()[-5:])
         raise Misconfigured(f"the database can't be made in {place.home}:\n{last}")

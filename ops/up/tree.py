@@ -54,7 +54,7 @@ async def run(
     on_ready: Callable[[Endpoints], None] | None = None,
     roles: Sequence[RoleSpec] = ROLES,
 ) -> int:
-    """Run the tree until SIGINT or SIGTERM, then stop it in order. Returns the exit code, 0.
+    """Run the tree until a signal asks to stop (Ctrl-C, SIGTERM, a closed terminal), then stop it in order. Returns 0.
 
     Raises:
         AlreadyRunning: another `up` owns the data directory.
@@ -71,7 +71,13 @@ async def run(
             this.cancel()
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # What is ignored stays so: `nohup nextlevel up` must outlive its terminal.
+    heeded = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    for number in heeded:
         loop.add_signal_handler(number, stop)
     try:
         async with running(settings, progress=progress, roles=roles) as endpoints:
@@ -82,7 +88,7 @@ async def run(
         if not asked_to_stop:
             raise
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in heeded:
             loop.remove_signal_handler(number)
     return 0
 

@@ -117,7 +117,7 @@ async def test_a_role_that_never_starts_is_shown_with_the_end_of_its_log(setting
     assert [_postgres_pid(settings), _valkey_pid(settings)] == [0, 0]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_ctrl_c_ends_it_in_order(settings: Settings, number: signal.Signals) -> None:
     """Roles first, so that none complains of a lost store; exit code 0, since stopping is what was asked for."""
     up = await _up(settings)
