@@ -69,6 +69,10 @@ class Settings(BaseSettings):
         default=None,
         description="Take turns of installations nobody enrolled, as the local user. Unset: if Postgres is embedded.",
     )
+    homes: str | None = Field(
+        default=None,
+        description="Homes whose outboxes `relay` delivers, separated as in PATH. Unset: those installed.",
+    )
     log_level: str = Field(
         default="info", pattern="^(debug|info|warning|error)$", description="Least level that is logged."
     )

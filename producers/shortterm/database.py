@@ -129,7 +129,11 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         Misconfigured: a newer version of nextlevel made this file.
     """
     connection.row_factory = sqlite3.Row
-    for pragma in durability(connection, path):
+    mode = journal(connection)
+    if mode != "wal" and path not in _told:
+        _told.add(path)
+        log.warning("%s: its file system has no shared memory for WAL; a rollback journal serves, more slowly", path)
+    for pragma in durability(mode):
         connection.execute(pragma)
     if _version(connection) == 0:
         _create(connection)
@@ -137,18 +141,10 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         raise Misconfigured(f"{path} was made by a newer version of nextlevel; run `nextlevel hermes install` again")
 
 
-def durability(connection: sqlite3.Connection, path: Path) -> list[str]:
-    """Choose the journal, and tell the pragmas with which a commit survives a power cut under it."""
-    if journal(connection) == "wal":
-        chosen = ["PRAGMA synchronous = FULL"]
-    else:
-        if path not in _told:
-            _told.add(path)
-            log.warning(
-                "%s: this file system has no shared memory for WAL; a rollback journal is used, which is slower", path
-            )
-        # EXTRA also syncs the folder, or the deleted journal could come back and undo the commit.
-        chosen = ["PRAGMA synchronous = EXTRA"]
+def durability(mode: str) -> list[str]:
+    """The pragmas with which a commit survives a power cut, by journal mode."""
+    # Without WAL, EXTRA also syncs the folder: else the deleted journal could come back and undo the commit.
+    chosen = ["PRAGMA synchronous = FULL" if mode == "wal" else "PRAGMA synchronous = EXTRA"]
     if sys.platform == "darwin":
         chosen.append("PRAGMA fullfsync = 1")  # there a plain fsync only reaches the drive's cache
     return chosen

@@ -14,6 +14,7 @@ from nextlevel.wire.resp import Redis
 
 from . import receipts, sql
 from .database import Database
+from .identity import adopt, forked
 
 STREAM_LIMIT = 50_000
 """Above so many entries ingest is far behind; turns then wait here, where they are safe, and not in Redis's memory."""
@@ -63,13 +64,17 @@ def settle(database: Database, redis: Redis, *, timeout_s: float) -> None:
         ShortTermUnavailable: tier 2 can't be read or written.
     """
     with database.reading() as connection:
-        installs = [str(row["install"]) for row in connection.execute(sql.AWAITED)]
+        installs = [str(row["install"]) for row in connection.execute(sql.AWAITED)] or [database.base]
     asked: list[list[str]] = [["GET", receipts.KEY + install] for install in installs]
     depth, *raw = redis.pipeline([["XLEN", STREAM], *asked], timeout_s=timeout_s)
     found = {install: receipts.parse(each) for install, each in zip(installs, raw, strict=True)}
     if any(found.values()):
         with database.transaction() as connection:
-            for identity in connection.execute(sql.AWAITED).fetchall():
+            identities = connection.execute(sql.AWAITED).fetchall()
+            if not identities:
+                # Nothing was ever written here, and yet Postgres has heard of this id: tier 2 was lost or left behind.
+                adopt(connection, forked(database.base), home=str(database.home))
+            for identity in identities:
                 if receipt := found.get(identity["install"]):
                     for statement, parameters in receipts.plan(identity, receipt, home=str(database.home)):
                         connection.execute(statement, parameters)

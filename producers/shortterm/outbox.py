@@ -60,7 +60,9 @@ def append(
         ShortTermUnavailable: the disk refuses; nothing was written.
         MalformedEvent: the draft breaks the contract of the turn event.
     """
-    scope = f"{draft.profile}\n{draft.principal}" + ("" if draft.kind == "turn" else f"\n{draft.kind}")
+    scope = f"{draft.profile}\n{draft.principal}"
+    if draft.kind != "turn":  # what is not said but ordered: other orders have other bodies
+        scope += f"\n{draft.kind}\n{json.dumps(draft.body, sort_keys=True)}"
     told = (scope, draft.session, draft.user_text, draft.assistant_text)
     pair = fingerprint(*told, 0)
     with database.transaction() as connection:
@@ -135,3 +137,15 @@ def counts(database: Database) -> dict[str, Any]:
     found["install"] = None if identity is None else identity["install"]
     found["mark"] = 0 if identity is None else identity["mark"]
     return found
+
+
+def note(database: Database, name: str, value: str) -> None:
+    """Keep a word for `status`, which runs in another process."""
+    with database.transaction() as connection:
+        connection.execute(sql.SET_NOTE, {"name": name, "value": value})
+
+
+def noted(database: Database, name: str) -> str | None:
+    with database.reading() as connection:
+        row = connection.execute(sql.GET_NOTE, {"name": name}).fetchone()
+    return None if row is None else str(row["value"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +25,14 @@ class Receipt:
     """Every number up to `mark` is in Postgres, and those up to `high` that stand in no gap.
 
     `hidden` are numbers of turns in which something was said that has been forgotten since: tier 2 must not show them.
+    `forks` are numbers that came a second time with another fingerprint, whose first 8 digits are given.
     """
 
     mark: int
     high: int
     gaps: tuple[tuple[int, int], ...] = ()
     hidden: tuple[int, ...] = ()
+    forks: tuple[tuple[str, str], ...] = ()
 
 
 def parse(raw: bytes | str | None) -> Receipt | None:
@@ -43,12 +46,13 @@ def parse(raw: bytes | str | None) -> Receipt | None:
             high=int(document["high"]),
             gaps=tuple((int(first), int(last)) for first, last in document.get("gaps", [])),
             hidden=tuple(int(seq) for seq in document.get("hidden", [])),
+            forks=tuple((str(seq), str(fp)) for seq, fp in document.get("forks", {}).items()),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
-def plan(identity: sqlite3.Row, receipt: Receipt, *, home: str) -> list[Step]:
+def plan(identity: sqlite3.Row | Mapping[str, Any], receipt: Receipt, *, home: str) -> list[Step]:
     """The statements, for one transaction, that bring the outbox in line with a receipt.
 
     `identity` is its row of `identities`, read in that transaction and after the receipt, so that numbers given out
@@ -72,5 +76,7 @@ def plan(identity: sqlite3.Row, receipt: Receipt, *, home: str) -> list[Step]:
         # Postgres knows numbers that we have not given: this home was restored from a backup, or is a clone that runs
         # under the same path. From here on it counts under an id of its own.
         steps.append((sql.RETIRE_IDENTITY, {}))
-        steps.append((sql.ADD_IDENTITY, {"install": forked(install), "home": home, "now": time.time()}))
+    if receipt.forks:
+        steps.append((sql.RETIRE_FORKED_IDENTITY, {"install": install, "forks": json.dumps(dict(receipt.forks))}))
+    steps.append((sql.ADD_IDENTITY, {"install": forked(install), "home": home, "now": time.time()}))
     return steps

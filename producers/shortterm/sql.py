@@ -9,7 +9,17 @@ from __future__ import annotations
 
 CURRENT_IDENTITY = "SELECT install, home, next_seq, mark, high FROM identities WHERE is_current = 1"
 RETIRE_IDENTITY = "UPDATE identities SET is_current = 0 WHERE is_current = 1"
-ADD_IDENTITY = "INSERT INTO identities (install, home, is_current, made_at) VALUES (:install, :home, 1, :now)"
+# Our own turn was filed as a fork: another home gives numbers under this id.
+RETIRE_FORKED_IDENTITY = """
+UPDATE identities SET is_current = 0
+ WHERE install = :install AND is_current = 1 AND EXISTS (
+   SELECT 1 FROM json_each(:forks) AS fork JOIN outbox AS o
+       ON o.install = :install AND o.seq = CAST(fork.key AS INTEGER) AND substr(o.fp, 1, 8) = fork.value)
+"""
+ADD_IDENTITY = """
+INSERT INTO identities (install, home, is_current, made_at)
+SELECT :install, :home, 1, :now WHERE NOT EXISTS (SELECT 1 FROM identities WHERE is_current = 1)
+"""
 # A counter row, not AUTOINCREMENT: that one burns numbers on conflict, and each would be a gap for ever.
 TAKE_NUMBER = "UPDATE identities SET next_seq = next_seq + 1 WHERE install = :install"
 

@@ -169,6 +169,27 @@ def test_a_copied_home_still_delivers_what_it_was_copied_with(
     assert ["acked", "published"] == states(moved)
 
 
+def test_a_home_whose_turn_was_filed_as_a_fork_takes_a_new_id(tier2: Database, client: Client, redis: Redis) -> None:
+    """Two containers cloned from one image have the same path: only ingest can tell them apart."""
+    say(tier2, "said in the clone")
+    delivery.drain(tier2, redis, budget_s=5)
+    with tier2.reading() as connection:
+        fp = connection.execute("SELECT fp FROM outbox").fetchone()[0]
+    receipt(client, "k3v9wq", mark=1, high=1, forks={"1": "00000000"})
+    delivery.drain(tier2, redis, budget_s=5)
+    assert ["k3v9wq:2"] == say(tier2, "the other home's turn is the fork, not ours")
+    receipt(client, "k3v9wq", mark=1, high=1, forks={"1": fp[:8]})
+    delivery.drain(tier2, redis, budget_s=5)
+    assert say(tier2, "ours is")[0].startswith("k3v9wq.")
+
+
+def test_an_outbox_that_was_lost_begins_under_a_new_id(tier2: Database, client: Client, redis: Redis) -> None:
+    """Its first number would be one that Postgres knows."""
+    receipt(client, "k3v9wq", mark=7, high=7)
+    delivery.settle(tier2, redis, timeout_s=5)
+    assert say(tier2, "x")[0].startswith("k3v9wq.")
+
+
 @pytest.mark.parametrize("raw", ["", "no json", "[]", '{"mark": "x", "high": 1}', '{"mark": 3}'])
 def test_a_receipt_that_cannot_be_read_changes_nothing(tier2: Database, client: Client, redis: Redis, raw: str) -> None:
     """No conclusion is safer than a wrong one."""

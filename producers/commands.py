@@ -1,0 +1,91 @@
+"""`nextlevel hermes …`: put the plugin into an agent's home, take it out, tell its state."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nextlevel import auth, settings
+from nextlevel.errors import Misconfigured, NextLevelError
+
+from . import homes
+from .hermes import install as installer
+from .hermes import status
+
+hermes = typer.Typer(add_completion=False, no_args_is_help=True, help="The plugin in Hermes Agent.")
+
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="The agent's home. Default: $HERMES_HOME, else ~/.hermes.")
+]
+
+
+@hermes.command(epilog="Then: hermes memory setup nextlevel")
+def install(
+    home: HomeOption = None,
+    service_url: Annotated[str | None, typer.Option(help="Where the memory service is reached.")] = None,
+    redis_url: Annotated[
+        str | None, typer.Option(help="Where turns are sent. Without one the relay of this machine sends them.")
+    ] = None,
+) -> None:
+    """Write the plugin into a home and enrol it. Repeat it to upgrade: enrolment and turns stay."""
+    ours, home = settings.load(), home_of(home)
+    config = installer.prepare(
+        home, service_url=service_url or _service_url(ours), redis_url=redis_url or _redis_url(ours)
+    )
+    config = replace(config, token=auth.token(auth.secret_of(ours), config.install))
+    done = installer.install(home, config)
+    homes.register_home(ours, home)
+    typer.echo(f"plugin:        {done.folder}")
+    typer.echo(f"installation:  {done.config.install} (loaded with {done.checked_with})")
+    typer.echo(f"service:       {done.config.service_url}")
+    typer.echo(f"redis:         {done.config.redis_url or 'by the relay of this machine'}")
+    typer.echo("now run:       hermes memory setup nextlevel")
+
+
+@hermes.command()
+def uninstall(
+    home: HomeOption = None,
+    purge: Annotated[bool, typer.Option("--purge", help="Also delete turns kept here and the enrolment.")] = False,
+) -> None:
+    """Take the plugin out of a home. What it has remembered stays, here (unless --purge) and in the service."""
+    ours, home = settings.load(), home_of(home)
+    found = installer.uninstall(home, purge=purge)
+    homes.unregister_home(ours, home)
+    typer.echo("removed; now run: hermes memory off" if found else f"there was no plugin in {home}")
+
+
+@hermes.command("status")
+def show_status(home: HomeOption = None) -> None:
+    """Tell what a home has kept, sent and not yet delivered, and who answers."""
+    for line in status.lines(home_of(home)):
+        typer.echo(line)
+
+
+def home_of(given: Path | None) -> Path:
+    """The agent's home: as given, else as the agent itself finds it.
+
+    Raises:
+        Misconfigured: there is none.
+    """
+    home = (given or Path(os.environ.get("HERMES_HOME") or Path.home() / ".hermes")).expanduser().resolve()
+    if not home.is_dir():
+        raise Misconfigured(f"there is no agent's home at {home}: run `hermes` once, or name it with --home")
+    return home
+
+
+def _service_url(ours: settings.Settings) -> str:
+    try:
+        return ours.need_service()
+    except NextLevelError:  # not running yet: it will be where it is told to listen
+        return f"http://{ours.serve_host}:{ours.serve_port}"
+
+
+def _redis_url(ours: settings.Settings) -> str:
+    try:
+        return ours.need_redis()
+    except NextLevelError:  # not running yet: the relay will know
+        return ""

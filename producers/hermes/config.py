@@ -1,0 +1,108 @@
+"""All that the plugin is told: `$HERMES_HOME/nextlevel/config.json`, written by `nextlevel hermes install`."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from nextlevel.producers.shortterm.identity import UNENROLLED
+
+RECALL_MODES = ("hybrid", "context", "tools")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`home` is the path that was enrolled: elsewhere the file is a copy. An empty url means: not to be had.
+
+    `recall_mode`: `hybrid` injects and offers tools, `context` only injects, `tools` only offers tools.
+    `prefetch_ms` is the longest that recall may hold up a turn.
+    """
+
+    version: int = 1
+    install: str = UNENROLLED
+    token: str = ""
+    home: str = ""
+    service_url: str = ""
+    redis_url: str = ""
+    recall_mode: str = "hybrid"
+    prefetch_ms: int = 95
+
+    @property
+    def injects(self) -> bool:
+        return self.recall_mode != "tools"
+
+    @property
+    def offers_tools(self) -> bool:
+        return self.recall_mode != "context"
+
+    def copied(self, home: Path) -> bool:
+        """True if this file came here with a copied or moved home: its id may be in use at the other place."""
+        return bool(self.home) and Path(self.home) != home
+
+
+def path_of(home: Path) -> Path:
+    return home / "nextlevel" / "config.json"
+
+
+def load(home: Path) -> Config:
+    """The home's configuration. No file: an unenrolled home, which keeps its turns until it is enrolled.
+
+    Raises:
+        ValueError: the file is not what `install` writes; the message names file and field.
+    """
+    path = path_of(home)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Config()
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} can't be read ({error}); run `nextlevel hermes install` again") from error
+    return _checked(document, path)
+
+
+def _checked(document: Any, path: Path) -> Config:
+    if not isinstance(document, dict):
+        raise ValueError(f"{path} is not a JSON object; run `nextlevel hermes install` again")
+    known: dict[str, Any] = {}
+    for name, default in asdict(Config()).items():
+        value = document.get(name, default)
+        # The host's settings page stores numbers as text.
+        if isinstance(default, int) and isinstance(value, str) and value.isdecimal():
+            value = int(value)
+        if type(value) is not type(default):
+            raise ValueError(f"{path}: {name} must be {type(default).__name__}")
+        known[name] = value
+    if known["recall_mode"] not in RECALL_MODES:
+        raise ValueError(f"{path}: recall_mode is one of {', '.join(RECALL_MODES)}")
+    if not 10 <= known["prefetch_ms"] <= 2_000:
+        raise ValueError(f"{path}: prefetch_ms must be between 10 and 2000")
+    return Config(**known)
+
+
+def save(home: Path, config: Config) -> None:
+    """Write the file whole, readable by its owner only; fields of other versions in it stay."""
+    path = path_of(home)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        others = {key: value for key, value in document.items() if key not in {field.name for field in fields(Config)}}
+    except (OSError, ValueError, AttributeError):
+        others = {}
+    draft = path.with_name(f".config.{os.getpid()}.json")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        json.dump({**asdict(config), **others}, file, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+
+
+def new_install_id() -> str:
+    """Ten lowercase base32 characters: 50 bits, without the signs that delivery ids add."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))

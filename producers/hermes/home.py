@@ -1,0 +1,154 @@
+"""What the process keeps for one home of the agent: clients, tier 2, ledgers, counters. Providers come and go.
+
+A gateway and an API server make an instance for each message and never end it, so an instance owns nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from nextlevel.errors import QueueUnreachable, ShortTermUnavailable
+from nextlevel.producers.shortterm import delivery, outbox, retention
+from nextlevel.producers.shortterm.database import Database, of_home, path_of
+from nextlevel.wire import http, resp
+
+from . import config as configuration
+from .config import Config
+from .ledger import Ledgers
+
+log = logging.getLogger("nextlevel.hermes")
+
+_HOOK_S = 0.05
+_ASIDE_S = 2.0
+
+
+class Home:
+    """One home. Configuration is read anew when its file changes, so that an enrolment needs no restart."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.ledgers = Ledgers()
+        self.counters: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._config = Config()
+        self._config_stamp: int | None = None
+        self._receipts_read = False
+        self._draining = False
+        self._last_error = ""
+
+    @property
+    def config(self) -> Config:
+        try:
+            stamp = configuration.path_of(self.path).stat().st_mtime_ns
+        except OSError:
+            stamp = 0
+        with self._lock:
+            if stamp != self._config_stamp:
+                try:
+                    self._config = configuration.load(self.path)
+                except ValueError as error:
+                    log.warning("nextlevel: %s", error)
+                self._config_stamp = stamp
+            return self._config
+
+    @property
+    def database(self) -> Database:
+        return of_home(self.path, self.config.install, copied=self.config.copied(self.path))
+
+    @property
+    def has_database(self) -> bool:
+        return path_of(self.path).exists()
+
+    @property
+    def service(self) -> http.JsonClient | None:
+        return http.shared(self.config.service_url) if self.config.service_url else None
+
+    @property
+    def redis(self) -> resp.Redis | None:
+        return resp.shared(self.config.redis_url) if self.config.redis_url else None
+
+    def before_first_write(self) -> None:
+        """Once a process: look at the receipts first. They show whether this home was restored from a backup."""
+        redis = self.redis
+        if self._receipts_read or redis is None:
+            return
+        self._receipts_read = True
+        try:
+            delivery.settle(self.database, redis, timeout_s=_HOOK_S)
+        except QueueUnreachable as error:
+            self.failed("receipts", error)
+
+    def deliver(self) -> None:
+        """Send what waits, for the length of a hook; what is left then goes on aside."""
+        redis = self.redis
+        if redis is None:
+            return  # the relay delivers
+        try:
+            drained = delivery.drain(self.database, redis, budget_s=_HOOK_S)
+        except QueueUnreachable as error:
+            self.failed("delivery", error)
+            self.deliver_aside()
+            return
+        self.counters["sent"] += drained.sent
+        retention.prune_when_due(self.database)
+
+    def deliver_aside(self) -> None:
+        """Send what waits on a thread of its own: one for each home, and it ends with the backlog or with Redis."""
+        with self._lock:
+            if self._draining:
+                return
+            self._draining = True
+        threading.Thread(target=self._drain_all, name="nextlevel-drain", daemon=True).start()
+
+    def _drain_all(self) -> None:
+        try:
+            redis = self.redis
+            while redis is not None and delivery.drain(self.database, redis, budget_s=_ASIDE_S).sent:
+                pass
+        except (QueueUnreachable, ShortTermUnavailable) as error:
+            self.failed("delivery", error)
+        finally:
+            with self._lock:
+                self._draining = False
+
+    def failed(self, what: str, error: Exception) -> None:
+        """One log line and one counter for each failure; the last is kept for `status`, which is another process."""
+        self.counters[f"{what}_failed"] += 1
+        log.warning("nextlevel: %s failed: %s", what, error)
+        told = f"{what}: {error}"
+        if told == self._last_error or not self.has_database:
+            return
+        self._last_error = told
+        try:
+            outbox.note(self.database, "last_error", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {told}")
+        except ShortTermUnavailable:
+            log.warning("nextlevel: nor could it be noted")
+
+
+_homes: dict[Path, Home] = {}
+_lock = threading.Lock()
+
+
+def of(path: Path) -> Home:
+    """The process's one Home for a path."""
+    resolved = path.resolve()
+    with _lock:
+        if resolved not in _homes:
+            _homes[resolved] = Home(resolved)
+        return _homes[resolved]
+
+
+def _after_fork() -> None:
+    # Locks and flags may be those of a thread that only the parent has.
+    global _lock
+    _lock = threading.Lock()
+    _homes.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,276 @@
+"""The tools that the model may call. Their schemas are constants, their answers JSON in any case, with what to do."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from nextlevel.errors import NextLevelError, ServiceUnreachable, ShortTermUnavailable
+from nextlevel.lang.tokens import content_words
+from nextlevel.model import TERMINAL_STATES, BlockType
+from nextlevel.producers.shortterm import outbox, retention
+from nextlevel.producers.shortterm.outbox import Draft
+from nextlevel.producers.shortterm.search import search
+from nextlevel.safety import markers
+from nextlevel.safety.redact import redact
+
+from . import project
+from .home import Home
+from .prefetch import day, prepared, scope_of
+from .prefetch import quote as best_line
+from .speaker import Speaker, bounded
+
+MAX_ANSWER_CHARS = 8_000
+_ASK_S = 5.0
+_STORED_WITHIN_S = 3.0
+_RESULTS = 10
+_TYPES = [kind.value for kind in BlockType]
+
+
+def _schema(name: str, description: str, required: list[str], **properties: dict[str, Any]) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": required}
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+SCHEMAS: tuple[dict[str, Any], ...] = (
+    _schema(
+        "nextlevel_search",
+        "Search long-term memory: facts about the user, their projects, people, preferences, and what was said in "
+        "earlier sessions. Use it when the user refers to something from before that is not in this conversation.",
+        ["query"],
+        query={"type": "string", "description": "What to look for, in the user's own words."},
+        as_of={"type": "string", "description": "What held at this time (RFC 3339 with offset). Default: now."},
+    ),
+    _schema(
+        "nextlevel_remember",
+        "Store one fact in long-term memory because the user asked for it or will need it in later sessions. One dense "
+        "sentence, e.g. 'waldseilgarten-crm: docker compose runs on port 8080'. Never a secret.",
+        ["text"],
+        text={"type": "string", "description": "The fact."},
+        type={"type": "string", "enum": _TYPES, "description": "What kind of fact. Default: found from the text."},
+        project={"type": "string", "description": "The project it belongs to, if to one."},
+    ),
+    _schema(
+        "nextlevel_forget",
+        "Forget something the user wants removed from memory. With `query`, one matching memory is forgotten; if "
+        "several match, they are listed and nothing is forgotten: call again with the `block` of the right one.",
+        [],
+        query={"type": "string", "description": "What to forget, in words."},
+        block={"type": "string", "description": "The id of the memory, as a search or a former call gave it."},
+    ),
+    _schema("nextlevel_stats", "How much is remembered, and whether the memory pipeline is healthy.", []),
+)
+NAMES = frozenset(schema["name"] for schema in SCHEMAS)
+
+Answer = dict[str, Any]
+
+
+class Tools:
+    """The tools as one speaker in one session sees them."""
+
+    def __init__(self, home: Home, speaker: Speaker, session: str) -> None:
+        self._home, self._speaker, self._session = home, speaker, session
+
+    def call(self, name: str, args: Mapping[str, Any]) -> str:
+        """The answer as JSON, at most 8,000 characters of it."""
+        known: dict[str, Callable[[Mapping[str, Any]], Answer]] = {
+            "nextlevel_search": self._search,
+            "nextlevel_remember": self._remember,
+            "nextlevel_forget": self._forget,
+            "nextlevel_stats": self._stats,
+        }
+        if name not in known:
+            return failure(f"there is no tool {name}", f"use one of {', '.join(sorted(NAMES))}")
+        return _short(known[name](args))
+
+    def _search(self, args: Mapping[str, Any]) -> Answer:
+        query = prepared(_text(args, "query"))
+        if not query:
+            return _asking_for("query", "what to look for")
+        body: dict[str, Any] = {"query": query, "scope": self._scope, "session": self._session, "mode": "search"}
+        if as_of := _text(args, "as_of"):
+            body["as_of"] = as_of
+        try:
+            found = self._ask("POST", "/v1/recall", body)
+        except NextLevelError as error:
+            return self._search_short_term(query, str(error))
+        results = [
+            {
+                "text": markers.escape(str(item.get("text", ""))),
+                "score": item.get("score"),
+                "block": (item.get("block") or {}).get("id"),
+            }
+            for item in found.get("items", [])[:_RESULTS]
+        ]
+        return {"tier": "long-term", "results": results, **({} if results else {"note": "nothing is known about this"})}
+
+    def _search_short_term(self, query: str, why: str) -> Answer:
+        note = f"Long-term memory can't be asked now ({why}). These are recent turns on this machine only."
+        if not self._home.has_database:
+            return {"tier": "short-term", "results": [], "note": note}
+        terms = set(content_words(query))
+        results = [
+            {
+                "date": day(turn.at),
+                "session": turn.session,
+                "user": markers.escape(best_line(turn.user_text, terms)[1]),
+                "assistant": markers.escape(best_line(turn.assistant_text, terms)[1]),
+            }
+            for turn in search(self._home.database, query, _RESULTS, reader=self._speaker.reader)
+        ]
+        return {"tier": "short-term", "results": results, "note": note}
+
+    def _remember(self, args: Mapping[str, Any]) -> Answer:
+        text = redact(markers.strip(_text(args, "text"))).text.strip()
+        if not text:
+            return _asking_for("text", "the fact to remember")
+        kind = _text(args, "type")
+        if kind and kind not in _TYPES:
+            return {"error": f"there is no type {kind!r}", "fix": f"use one of {', '.join(_TYPES)}, or leave it out"}
+        about = _text(args, "project") or _project(self._speaker)
+        body = {name: value for name, value in (("type", kind), ("project", about)) if value}
+        turn = self._publish("remember", text, body)
+        traced = self._await_stored(turn)
+        state = traced.get("turn", {}).get("state")
+        if state is None:
+            note = "kept on this machine; it enters long-term memory once the memory service has it"
+            return {"remembered": True, "turn": turn, "state": "waiting", "note": note}
+        return {
+            "remembered": state == "stored",
+            "turn": turn,
+            "state": state,
+            "reason": traced.get("turn", {}).get("reason"),
+            "blocks": [block.get("id") for block in traced.get("blocks", [])],
+        }
+
+    def _forget(self, args: Mapping[str, Any]) -> Answer:
+        block, query = _text(args, "block"), prepared(_text(args, "query"))
+        if not block and not query:
+            return _asking_for("query", "what to forget, or `block`, its id")
+        try:
+            matches = (
+                [] if block else self._ask("POST", "/v1/forget", {"scope": self._scope, "query": query})["matches"]
+            )
+            if len(matches) > 1:
+                return {"forgotten": [], "matches": matches, "fix": "call again with the `block` of the right one"}
+            if not block and not matches:
+                return {"forgotten": [], "note": "nothing that fits is remembered"}
+            wanted = block or matches[0]["id"]
+            answer = self._ask("POST", "/v1/forget", {"scope": self._scope, "block": wanted})
+        except ServiceUnreachable as error:
+            return self._forget_later(block, query, str(error))
+        for match in matches:
+            self._hide_here(str(match.get("text", "")))
+        self._home.deliver()  # with the receipts: they name the turns that tier 2 must not show any more
+        return answer
+
+    def _forget_later(self, block: str, query: str, why: str) -> Answer:
+        """The service is away: what is on this machine is hidden at once, the rest is ordered by an event."""
+        turn = self._publish("forget", "", {"block": block} if block else {"text": query})
+        hidden = self._hide_here(query)
+        note = f"The memory service does not answer ({why}). The order is kept and carried out once it does."
+        return {"forgotten": [], "state": "waiting", "turn": turn, "hidden_here": hidden, "note": note}
+
+    def _hide_here(self, text: str) -> int:
+        """Show no more of the turns in which this was said, as far as their words tell."""
+        if not text or not self._home.has_database:
+            return 0
+        found = search(self._home.database, text, _RESULTS, reader=self._speaker.reader)
+        retention.hide(self._home.database, [each.id for each in found])
+        return len(found)
+
+    def _stats(self, args: Mapping[str, Any]) -> Answer:
+        answer: Answer = {"this_machine": self._here()}
+        try:
+            answer["pipeline"] = self._ask("GET", "/v1/status")
+        except NextLevelError as error:
+            answer["pipeline"] = {"error": str(error), "fix": "see `nextlevel status` on the machine of the service"}
+        return answer
+
+    def _here(self) -> Answer:
+        if not self._home.has_database:
+            return {"events": 0}
+        try:
+            return outbox.counts(self._home.database)
+        except ShortTermUnavailable as error:
+            return {"error": str(error)}
+
+    @property
+    def _scope(self) -> dict[str, str]:
+        return scope_of(self._home, self._speaker)
+
+    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, timeout_s: float = _ASK_S) -> Answer:
+        service = self._home.service
+        if service is None:
+            raise ServiceUnreachable("no service_url in config.json; run `nextlevel hermes install`")
+        if self._speaker.chat is not None and path == "/v1/recall":
+            raise ServiceUnreachable("in a group only what was said in this chat may be shown")
+        answer = service.request(method, path, body, token=self._home.config.token, timeout_s=timeout_s)
+        if not answer.ok:
+            raise ServiceUnreachable(answer.reason)
+        return answer.body
+
+    def _publish(self, kind: str, text: str, body: Mapping[str, Any]) -> str:
+        """An event outside the conversation, on the disk and then on its way."""
+        self._home.before_first_write()
+        draft = Draft(
+            kind=kind,
+            session=bounded(self._session, 512),
+            at=datetime.now().astimezone().isoformat(timespec="seconds"),
+            profile=self._speaker.profile,
+            principal=self._speaker.principal,
+            chat=self._speaker.chat,
+            user_text=text,
+            body=dict(body),
+        )
+        written = outbox.append(self._home.database, draft)
+        self._home.deliver()
+        return written.id
+
+    def _await_stored(self, turn: str) -> Answer:
+        """The trace of a turn that ends within a few seconds, else {}: a memory is recallable when the call returns."""
+        ends = time.monotonic() + _STORED_WITHIN_S
+        while (left := ends - time.monotonic()) > 0:
+            try:
+                traced = self._ask("GET", f"/v1/trace/{quote(turn, safe='')}", timeout_s=left)
+            except ServiceUnreachable:
+                if self._home.service is None or self._home.service.breaker.is_open:
+                    return {}
+                traced = {}
+            if (traced.get("turn") or {}).get("state") in TERMINAL_STATES:
+                return traced
+            time.sleep(0.05)
+        return {}
+
+
+def _project(speaker: Speaker) -> str:
+    """The name of the project a local speaker works in, else ""."""
+    here = project.describe() if speaker.is_local else {}
+    return str(here.get("project", {}).get("name", ""))
+
+
+def failure(error: str, fix: str) -> str:
+    return json.dumps({"error": error, "fix": fix}, ensure_ascii=False)
+
+
+def _asking_for(name: str, what: str) -> Answer:
+    return {"error": f"`{name}` is missing", "fix": f"give `{name}`: {what}"}
+
+
+def _text(args: Mapping[str, Any], name: str) -> str:
+    value = args.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _short(answer: Answer) -> str:
+    """As JSON; where it is too long, results are dropped from the end and that is said."""
+    for name in ("results", "matches", "forgotten"):
+        while len(text := json.dumps(answer, ensure_ascii=False, default=str)) > MAX_ANSWER_CHARS and answer.get(name):
+            answer = {**answer, name: answer[name][:-1], "cut": "more was found; ask more precisely"}
+    if len(text) > MAX_ANSWER_CHARS:
+        return failure("the answer is too long", "ask more precisely")
+    return text
