@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import MalformedEvent, Misconfigured, NextLevelError, NotFound, Permanent, ScopeDenied, ServiceUnreachable
 
 TIMEOUT_S = 10.0
+PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,24 @@ class Client:
         """Forget one block by its id. When this returns, no recall gives it any more."""
         gone: list[str] = self._call("POST", "/v1/forget", {"scope": asdict(scope), "block": block})["forgotten"]
         return gone
+
+    def blocks(self, scope: ScopeName, *, status: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """All blocks of a scope, newest first; of these states only, if some are named."""
+        found: list[dict[str, Any]] = []
+        query = [*asdict(scope).items(), *(("status", each) for each in status), ("limit", str(PAGE))]
+        after: list[tuple[str, str]] = []
+        while True:
+            page = self._call("GET", f"/v1/blocks?{urlencode([*query, *after])}")
+            found += page["blocks"]
+            if page["next"] is None:
+                return found
+            after = [("after", page["next"])]
+
+    def graph(self, scope: ScopeName) -> list[dict[str, Any]]:
+        """The edges of a scope's graph, newest first, with names and types of both ends; at most 1,000."""
+        query = urlencode([*asdict(scope).items(), ("limit", "1000")])
+        edges: list[dict[str, Any]] = self._call("GET", f"/v1/graph?{query}")["edges"]
+        return edges
 
     def trace(self, turn: str) -> dict[str, Any]:
         """A turn's life: its state and reason, its events, its blocks."""

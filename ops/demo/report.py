@@ -69,6 +69,7 @@ def graph(edges: Sequence[Row], *, most: int = 40) -> RenderableType:
         types |= {subject: edge["subject_type"], object_: edge["object_type"]}
         if (predicate, object_) not in out[subject]:
             out[subject].append((predicate, object_))
+    edges_in_all = sum(map(len, out.values()))
     tree = Tree("", hide_root=True, guide_style="dim")
     left = most
 
@@ -85,7 +86,7 @@ def graph(edges: Sequence[Row], *, most: int = 40) -> RenderableType:
     for name in sorted(out, key=lambda name: (types[name] != "project", -len(out[name]), name)):
         if name in out and left > 0:
             grow(tree.add(Text.assemble((name, "bold"), (f"  {types[name]}", "cyan"))), name, frozenset({name}))
-    hidden = sum(map(len, out.values()))
+    hidden = edges_in_all - (most - left)
     return Group(tree, Text(f"… and {hidden} more", style="dim")) if hidden else tree
 
 

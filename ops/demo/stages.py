@@ -32,8 +32,9 @@ class Standing:
 
 def standing(told: int, total: int, waiting: int, status: Mapping[str, Any]) -> Standing:
     """From the outbox's count and what GET /v1/status says."""
-    counts = {stage: int(found["waiting"]) for stage, found in status["stages"].items()}
-    for state, turns in status["ended_today"].items():
+    store = status["store"]
+    counts = {stage: int(found["waiting"]) for stage, found in store["stages"].items()}
+    for state, turns in store["ended_today"].items():
         place = state if state in STAGES else "other"
         counts[place] = counts.get(place, 0) + int(turns)
     return Standing(told, total, {"on disk": waiting, **counts})

@@ -1,0 +1,212 @@
+"""The demo from start to end: own home and data, everything started, the month told, and what came of it shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from nextlevel.auth import OPERATOR, secret_of, token
+from nextlevel.client import Client, ScopeName
+from nextlevel.errors import Misconfigured, Transient
+from nextlevel.ops.up import lock, place, postgres, tree, valkey
+from nextlevel.settings import Settings, load
+
+from . import report
+from .agent import Agent, install_plugin, started
+from .month import Line, Probe, lines, probes, sessions
+from .stages import View, standing
+
+MARK = ".nextlevel-demo"
+SETTLED_WITHIN_S = 60.0
+WATCH_EVERY_S = 0.15
+
+
+class NotSettled(Transient):
+    """Turns are still on their way; the logs tell what holds them up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The demo's own directory: the stores' data, the agent's home, and a folder for each project that is worked on."""
+
+    root: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    def project(self, cwd: str) -> Path:
+        """Where a project of the month lies here; a repository, so that the plugin knows it as a project."""
+        folder = self.root / "src" / Path(cwd).name
+        (folder / ".git").mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+async def play(root: Path, console: Console, *, fresh: bool) -> None:
+    """Play the month in the directory `root` (absolute), and show what is remembered.
+
+    Raises:
+        Misconfigured: `root` holds something else, or something can't be started.
+        AlreadyRunning: another demo runs in it.
+        NotSettled: turns were still on their way after a minute.
+    """
+    month, questions = lines(), probes()
+    ground = Ground(root)
+    settings = prepare(ground, fresh=fresh)
+    report.heading(console, "Starting everything, for this folder only")
+
+    def progress(part: str, text: str) -> None:
+        console.print(f"  [cyan]{part:<9}[/] {text}", highlight=False, soft_wrap=True)
+
+    async with tree.running(settings, progress=progress) as endpoints:
+        await install_plugin(ground.home)
+        progress("plugin", "installed into a Hermes home of its own")
+        async with started(ground.home, ground.data / "logs" / "agent.log") as agent:
+            client = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
+            scope = ScopeName(install=_install_of(ground.home))
+            await _tell(month, agent, client, ground, console)
+            await _show(questions, client, scope, console)
+            await _measure(month, agent, console)
+    report.heading(console, "Your own Hermes")
+    for line in NEXT:
+        console.print(f"  {line}", highlight=False, markup=False)
+
+
+NEXT = (
+    ".venv/bin/nextlevel up               everything, with data of your own; leave it on",
+    ".venv/bin/nextlevel hermes install   the plugin, into $HERMES_HOME",
+    "hermes memory setup nextlevel        Hermes uses it from its next start",
+    "",
+    "Again from nothing: make demo ARGS=--fresh. What you saw is in .demo/.",
+)
+
+
+def prepare(ground: Ground, *, fresh: bool) -> Settings:
+    """Make the demo's directory, empty if `fresh`, and settings that nothing of the person's own can reach."""
+    for name in [name for name in os.environ if name.startswith("NEXTLEVEL_")]:
+        del os.environ[name]
+    os.environ["NEXTLEVEL_CONFIG_FILE"] = os.devnull
+    if ground.root.exists() and any(ground.root.iterdir()) and not (ground.root / MARK).exists():
+        raise Misconfigured(f"{ground.root} holds something else than a demo: choose another --dir")
+    if fresh and ground.root.exists():
+        _remove(ground)
+    ground.home.mkdir(parents=True, exist_ok=True)
+    (ground.root / MARK).touch()
+    if os.geteuid() == 0:
+        ground.root.chmod(0o711)  # root's servers run as another user, who must pass through
+    return load(data_dir=place.prepare(ground.data), serve_port=_free_port())
+
+
+def _remove(ground: Ground) -> None:
+    if ground.data.exists():
+        with lock.held(ground.data):
+            where = place.find(ground.data)
+            # What a killed demo left running would go on in a directory that is no more: attach to it and stop it.
+            for store in (postgres, valkey):
+                if (where.home / store.__name__.rpartition(".")[2]).exists():
+                    store.start(ground.data).stop()
+            shutil.rmtree(where.home, ignore_errors=True)
+    shutil.rmtree(ground.root)
+
+
+async def _tell(month: list[Line], agent: Agent, client: Client, ground: Ground, console: Console) -> None:
+    names = sessions(month)
+    report.heading(console, f"A month: {len(month)} turns in {len(names)} sessions")
+    told: Counter[str] = Counter()
+    since = time.monotonic()
+    with View(console) as view:
+        async with _watching(view, agent, client, told, len(month)):
+            for name in names:
+                session = [line for line in month if line.session == name]
+                project = ground.project(session[0].cwd)
+                view.say(f"  {report.day(session[0].at):>6}  {project.name:<19}{len(session)} × {session[0].user}")
+                for line in session:
+                    await agent.prefetch(line.session, line.user)
+                    told[await agent.tell(line, project)] += 1
+            await _settle(agent, client, len(month))
+    took = time.monotonic() - since
+    outcome = f"{told['kept']} told now, {told['known']} known from before"
+    console.print(f"  {outcome}; all at their end after {took:.1f} s", highlight=False)
+
+
+@asynccontextmanager
+async def _watching(view: View, agent: Agent, client: Client, told: Counter[str], total: int) -> AsyncIterator[None]:
+    async def watch() -> None:
+        while True:
+            # A status that fails is no reason to stop: what is down is started again, and `_settle` is the judge.
+            with suppress(Transient):
+                status = await asyncio.to_thread(client.status)
+                view.show(standing(told.total(), total, await agent.waiting(), status))
+            await asyncio.sleep(WATCH_EVERY_S)
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
+        with suppress(asyncio.CancelledError):
+            await watcher
+
+
+async def _settle(agent: Agent, client: Client, total: int) -> None:
+    """Wait until Postgres holds every turn and none is on its way."""
+    deadline = time.monotonic() + SETTLED_WITHIN_S
+    while time.monotonic() < deadline:
+        with suppress(Transient):
+            now = standing(total, total, await agent.waiting(), await asyncio.to_thread(client.status))
+            if now.in_flight == 0:
+                return
+        await asyncio.sleep(WATCH_EVERY_S)
+    raise NotSettled(f"turns are still on their way after {SETTLED_WITHIN_S:.0f} s: {dict(now.counts)}")
+
+
+async def _show(questions: list[Probe], client: Client, scope: ScopeName, console: Console) -> None:
+    found = await asyncio.to_thread(client.blocks, scope, status=("active", "review", "superseded"))
+    report.heading(console, f"What is remembered: {len(found)} blocks")
+    console.print(report.blocks(found))
+    report.heading(console, "How it hangs together")
+    console.print(report.graph(await asyncio.to_thread(client.graph, scope)))
+    report.heading(console, "Asked")
+    for probe in (probe for probe in questions if probe.show):
+        answer = await asyncio.to_thread(
+            partial(client.recall, probe.query, scope, mode="prefetch", as_of=probe.as_of, explain=True)
+        )
+        console.print(report.recall(probe, answer))
+
+
+async def _measure(month: list[Line], agent: Agent, console: Console) -> None:
+    """Ask through the plugin what nobody asked before, and then the same again."""
+    queries = list(dict.fromkeys(line.user for line in month))
+    # A session for each pass: within one, the plugin gives no line a second time.
+    first = [(await agent.prefetch("demo-first", query))[1] for query in queries]
+    again = [(await agent.prefetch("demo-again", query))[1] for query in queries]
+    report.heading(console, "How long a turn is held up")
+    console.print(report.times({"asked before (hit)": again, "new (miss)": first}))
+
+
+def _install_of(hermes_home: Path) -> str:
+    install: str = json.loads((hermes_home / "nextlevel" / "config.json").read_text())["install"]
+    return install
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
