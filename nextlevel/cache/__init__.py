@@ -3,7 +3,7 @@
 It speeds recall up and decides nothing: without Redis each answer comes straight from Postgres, and `Cache` says so.
 """
 
-from .contexts import Cache
+from .contexts import TRUST_S, Cache
 from .generations import Generations, publish_generations
 
-__all__ = ["Cache", "Generations", "publish_generations"]
+__all__ = ["TRUST_S", "Cache", "Generations", "publish_generations"]

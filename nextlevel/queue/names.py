@@ -17,3 +17,8 @@ def receipt(install: str) -> str:
 
 def live(process: str) -> str:
     return f"nl:live:{process}"
+
+
+def sequence(install: str) -> str:
+    """The last number given to a sender that numbers nothing itself."""
+    return f"nl:seq:{install}"

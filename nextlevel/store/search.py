@@ -190,6 +190,18 @@ async def graph(conn: Connection, scope: Scope, *, around: UUID | None = None, l
     return [dict(row) for row in await conn.fetch(SQL.search.graph, scope.tenant_id, scope.readable, around, limit)]
 
 
+async def scope_of_turn(conn: Connection, turn_id: str) -> Scope:
+    """Whose memory a turn is part of. This one goes through `Database.pipeline`: it finds out which wall to stand in.
+
+    Raises:
+        NotFound: there is no such turn.
+    """
+    row = await conn.fetchrow(SQL.search.scope_of_turn, turn_id, turn_id.rpartition(":")[0])
+    if row is None:
+        raise NotFound(f"there is no turn {turn_id!r}")
+    return Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"])
+
+
 def _without_block(row: asyncpg.Record) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "block_id"}
 

@@ -145,3 +145,9 @@ SELECT g.block_id, g.predicate, b.valid_from,
  WHERE g.tenant_id = $1 AND g.scope_id = ANY ($2)
    AND ($3::uuid IS NULL OR g.subject_entity IN (SELECT entity_id FROM reach) OR g.object_entity IN (SELECT entity_id FROM reach))
  ORDER BY b.valid_from DESC, g.block_id LIMIT $4;
+
+-- name: scope_of_turn
+-- Whose memory a turn is part of (inside the pipeline's door).
+-- $1 turn · $2 its install
+SELECT t.tenant_id, t.user_id, t.profile, t.profile_scope, t.user_scope
+  FROM turns t JOIN installations i USING (tenant_id, install) WHERE i.install = $2 AND t.id = $1;

@@ -1,0 +1,156 @@
+"""GET /v1/blocks, GET /v1/blocks/{id}/history, GET /v1/graph: memory to look at."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from fastapi.exceptions import RequestValidationError
+from pydantic import AwareDatetime, BaseModel
+
+from nextlevel.errors import NotFound
+from nextlevel.lang.normal import normal_name
+from nextlevel.model import BlockStatus, BlockType, Category, EntityType, Scope
+from nextlevel.store import search
+from nextlevel.store.search import Cursor
+
+from .access import CallerOf, ScopeQuery
+from .models import BlockOut
+from .services import Services, ServicesOf
+
+router = APIRouter(tags=["memory"])
+
+
+class BlocksOut(BaseModel):
+    """One page. `next` is the cursor of the next one; null: this was the last."""
+
+    blocks: list[BlockOut]
+    next: str | None
+
+
+class SourceOut(BaseModel):
+    turn_id: str
+    span: str
+    at: datetime
+
+
+class ChangeOut(BaseModel):
+    version: int
+    change: str
+    caused_by: str
+    changed_at: datetime
+    before: dict[str, Any]
+
+
+class PastOut(BaseModel):
+    block: BlockOut
+    changes: list[ChangeOut]
+    sources: list[SourceOut]
+
+
+class HistoryOut(BaseModel):
+    """A fact through time, oldest first."""
+
+    history: list[PastOut]
+
+
+class EdgeOut(BaseModel):
+    block_id: UUID
+    predicate: str
+    valid_from: datetime
+    subject_id: UUID
+    subject: str
+    subject_type: EntityType
+    object_id: UUID
+    object: str
+    object_type: EntityType
+
+
+class GraphOut(BaseModel):
+    edges: list[EdgeOut]
+
+
+@router.get("/v1/blocks")
+async def blocks(
+    caller: CallerOf,
+    services: ServicesOf,
+    of: ScopeQuery,
+    status: Annotated[list[BlockStatus] | None, Query()] = None,
+    type: BlockType | None = None,
+    category: Category | None = None,
+    entity: Annotated[str | None, Query(max_length=200, description="A name of what the blocks speak of.")] = None,
+    valid_at: AwareDatetime | None = None,
+    after: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> BlocksOut:
+    """Blocks, newest first, page by page."""
+    scope = await caller.scope(of)
+    about = None if entity is None else await _entity(services, scope, entity)
+    async with services.db.memory(scope) as conn:
+        found = await search.page(
+            conn,
+            scope,
+            statuses=status,
+            type=type,
+            category=category,
+            entity=about,
+            valid_at=valid_at,
+            after=None if after is None else _cursor(after),
+            limit=limit + 1,
+        )
+    page = found[:limit]
+    more = len(found) > limit
+    return BlocksOut(
+        blocks=[BlockOut.of(block) for block in page],
+        next=_mark(Cursor(page[-1].created_at, page[-1].id)) if more else None,
+    )
+
+
+@router.get("/v1/blocks/{block_id}/history")
+async def history(block_id: UUID, caller: CallerOf, services: ServicesOf, of: ScopeQuery) -> HistoryOut:
+    """What a fact was before, what it became, who changed it, and the words each state stands on."""
+    scope = await caller.scope(of)
+    async with services.db.memory(scope) as conn:
+        line = await search.history(conn, scope, block_id)
+    return HistoryOut(history=[PastOut(**(each | {"block": BlockOut.of(each["block"])})) for each in line])
+
+
+@router.get("/v1/graph")
+async def graph(
+    caller: CallerOf,
+    services: ServicesOf,
+    of: ScopeQuery,
+    entity: Annotated[str | None, Query(max_length=200, description="Only within two steps of this.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
+) -> GraphOut:
+    """Who and what is related, by which facts."""
+    scope = await caller.scope(of)
+    around = None if entity is None else await _entity(services, scope, entity)
+    async with services.db.memory(scope) as conn:
+        edges = await search.graph(conn, scope, around=around, limit=limit)
+    return GraphOut(edges=[EdgeOut(**edge) for edge in edges])
+
+
+async def _entity(services: Services, scope: Scope, name: str) -> UUID:
+    async with services.db.memory(scope) as conn:
+        found = await search.named(conn, scope, [normal_name(name)])
+    if not found:
+        raise NotFound(f"nothing in this scope is called {name!r}")
+    return found[0][1]
+
+
+def _mark(cursor: Cursor) -> str:
+    return base64.urlsafe_b64encode(f"{cursor.created_at.isoformat()} {cursor.id}".encode()).decode()
+
+
+def _cursor(mark: str) -> Cursor:
+    try:
+        created_at, _, block_id = base64.urlsafe_b64decode(mark).decode().partition(" ")
+        return Cursor(datetime.fromisoformat(created_at), UUID(block_id))
+    except (ValueError, binascii.Error) as error:
+        problem = {"loc": ("query", "after"), "msg": "not the `next` of a page", "type": "value_error"}
+        raise RequestValidationError([problem]) from error

@@ -1,0 +1,106 @@
+"""POST /v1/recall."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, BaseModel, Field
+
+from nextlevel.recall import Answer, Mode
+from nextlevel.recall import Request as Question
+
+from .access import CallerOf, ScopeBody
+from .models import BlockOut
+from .services import ServicesOf
+
+MOST_TOKENS = 2_000
+
+router = APIRouter(tags=["recall"])
+
+
+class RecallBody(BaseModel):
+    """A question to memory. Only the first 1,500 characters of the query count."""
+
+    query: str
+    scope: ScopeBody
+    session: str | None = Field(default=None, max_length=512, description="Needed to warm the next turn's context.")
+    mode: Mode = Mode.PREFETCH
+    budget_tokens: int | None = Field(default=None, ge=50, le=MOST_TOKENS, description="Most tokens of `context`.")
+    deadline_ms: int | None = Field(
+        default=None,
+        ge=1,
+        le=5_000,
+        description="By when to answer with what there is. A prefetch has a default.",
+    )
+    as_of: AwareDatetime | None = Field(default=None, description="Ask what held at that moment.")
+    explain: bool = Field(default=False, description="Tell also what came close, and why it was left out.")
+    warm: bool = Field(default=False, description="Take your time, and keep the context for the session's plugin.")
+
+
+class ItemOut(BaseModel):
+    block: BlockOut | None
+    text: str
+    score: float = Field(ge=0, le=1)
+    channels: dict[str, float]
+    why: str
+
+
+class DroppedOut(BaseModel):
+    text: str
+    why: str
+
+
+class RecallOut(BaseModel):
+    """`context` is empty where nothing is known; that memory can't be asked is a 503, so the two are never mixed up."""
+
+    context: str
+    items: list[ItemOut]
+    dropped: list[DroppedOut]
+    rung: str
+    generation: dict[UUID, int]
+    ms: float
+    abstained: bool
+    vectors: bool
+
+
+@router.post("/v1/recall")
+async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> RecallOut:
+    """What matters for a query, within a budget of tokens and a deadline, with the reason for each line."""
+    caller.may_act_for(body.scope.install)
+    settings = services.settings
+    prefetch = body.mode is Mode.PREFETCH
+    deadline_ms = body.deadline_ms
+    if deadline_ms is None and prefetch and not body.warm:
+        deadline_ms = settings.recall_deadline_ms
+    question = Question(
+        query=body.query,
+        install=body.scope.install,
+        profile=body.scope.profile,
+        principal=body.scope.principal,
+        mode=body.mode,
+        budget_tokens=body.budget_tokens or (settings.recall_tokens if prefetch else MOST_TOKENS),
+        deadline_ms=deadline_ms,
+        session=body.session,
+        as_of=body.as_of,
+        warm=body.warm,
+    )
+    return _out(await services.recall.answer(question), explain=body.explain)
+
+
+def _out(answer: Answer, *, explain: bool) -> RecallOut:
+    return RecallOut(
+        context=answer.context,
+        items=[
+            ItemOut(
+                block=BlockOut.of(item.block), text=item.text, score=item.score, channels=item.channels, why=item.why
+            )
+            for item in answer.items
+        ],
+        dropped=[DroppedOut(text=each.text, why=each.why) for each in answer.dropped] if explain else [],
+        rung=answer.rung,
+        generation=answer.generation,
+        ms=answer.ms,
+        abstained=answer.abstained,
+        vectors=answer.vectors,
+    )

@@ -1,0 +1,128 @@
+"""POST /v1/turns and POST /v1/remember: what becomes memory goes onto the stream, like every other turn."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from nextlevel.errors import NotFound
+from nextlevel.event import Event, base_install, check, fingerprint
+from nextlevel.model import TERMINAL_STATES, BlockType, ToolCall
+from nextlevel.queue import numbered, streams
+from nextlevel.safety.markers import strip
+from nextlevel.safety.redact import redact
+from nextlevel.store import trace, turns
+
+from .access import CallerOf, ScopeBody
+from .services import ServicesOf
+
+_POLL_S = 0.05
+
+router = APIRouter(tags=["turns"])
+
+
+class TurnBody(BaseModel):
+    """One turn event, as docs/reference/event.md has it. Its `id` says whose it is."""
+
+    event: dict[str, Any]
+
+
+class TurnOut(BaseModel):
+    id: str
+    state: str
+
+
+@router.post("/v1/turns", status_code=202)
+async def publish(body: TurnBody, caller: CallerOf, services: ServicesOf) -> TurnOut:
+    """Take a turn from any host. It is safe once its number is under the receipt's mark; until then, keep it."""
+    event = check(body.event)
+    caller.may_act_for(event.install)
+    await streams.publish(services.redis, _harmless(event))
+    return TurnOut(id=event.id, state="published")
+
+
+class RememberBody(BaseModel):
+    """Something to be remembered, in the person's own words."""
+
+    scope: ScopeBody
+    text: str = Field(min_length=1, max_length=4_000)
+    type: BlockType | None = Field(default=None, description="Unset: found out from the text.")
+    project: str | None = Field(default=None, max_length=200)
+    wait_s: float = Field(default=3.0, ge=0, le=30, description="How long to wait for the outcome.")
+
+
+class RememberOut(BaseModel):
+    """`state` is `published` while nobody has taken it in yet; `reason` says why something was not kept."""
+
+    turn: str
+    state: str
+    reason: str | None = None
+    blocks: list[dict[str, Any]] = Field(default_factory=list)
+
+
+@router.post("/v1/remember", status_code=202)
+async def remember(body: RememberBody, caller: CallerOf, services: ServicesOf) -> RememberOut:
+    """Remember something on purpose; answers with the blocks that it became, or with the reason why it became none."""
+    scope = await caller.scope(body.scope)
+    # An outbox of its own beside the installation's: the installation numbers its own turns, and owns both.
+    install = f"{base_install(body.scope.install)}.api"
+    async with services.db.pipeline() as conn:
+        receipt = await turns.receipt(conn, install)
+    turn_id = await numbered.publish_next(
+        services.redis, install, _event(body, install), above=0 if receipt is None else receipt["high"]
+    )
+    until = time.monotonic() + body.wait_s
+    while True:
+        async with services.db.memory(scope) as conn:
+            try:
+                found = await trace.of_turn(conn, scope.tenant_id, turn_id)
+            except NotFound:
+                found = {"turn": {"state": "published", "reason": None}, "blocks": []}
+        if found["turn"]["state"] in TERMINAL_STATES or time.monotonic() >= until:
+            break
+        await asyncio.sleep(_POLL_S)
+    state, reason = found["turn"]["state"], found["turn"]["reason"]
+    return RememberOut(turn=turn_id, state=state, reason=reason, blocks=found["blocks"])
+
+
+def _event(body: RememberBody, install: str) -> Event:
+    text = redact(strip(body.text)).text
+    owner = f"{body.scope.profile}\n{body.scope.principal}"
+    details = {"type": body.type, "project": body.project}
+    told = Event(
+        id=f"{install}:1",
+        # Each call is an event of its own: told twice on purpose, a fact is confirmed, and dedup sees to the rest.
+        fp=fingerprint(owner, "api", text, "", secrets.randbits(60)),
+        kind="remember",
+        session="api",
+        turn=0,
+        at=datetime.now(UTC).isoformat(),
+        profile=body.scope.profile,
+        principal=body.scope.principal,
+        user_text=text,
+        body={name: str(value) for name, value in details.items() if value is not None},
+        meta={"platform": "api"},
+    )
+    # As a reader would take it in: NULs and broken Unicode out.
+    return check(asdict(told) | {"tools": []})
+
+
+def _harmless(event: Event) -> Event:
+    """Secrets out, and what was recalled: other hosts may not have our rules."""
+    return replace(
+        event,
+        user_text=redact(strip(event.user_text)).text,
+        assistant_text=redact(strip(event.assistant_text)).text,
+        tools=tuple(_harmless_call(call) for call in event.tools),
+    )
+
+
+def _harmless_call(call: ToolCall) -> ToolCall:
+    return replace(call, args=redact(call.args).text, result=redact(call.result).text)

@@ -1,0 +1,65 @@
+"""`python -m nextlevel.ops.serve`: the API in one process. It starts while the stores are down, and ends within 5 s."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+
+import uvicorn
+
+from nextlevel import log
+from nextlevel.api import create_app
+from nextlevel.errors import NextLevelError
+from nextlevel.settings import Settings, load
+
+_GRACE_S = 3  # for requests in flight; the rest of the 5 s closes the stores
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, but a stop that was asked for is a clean exit: its own handler raises the signal again at the end."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(each, self._stop)
+        yield
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+
+def serve(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Raises:
+        Misconfigured: no address of a store is known.
+    """
+    settings.need_postgres(), settings.need_redis()  # here, where the message is short, not in a server's traceback
+    config = uvicorn.Config(
+        create_app(settings),
+        host=settings.serve_host,
+        port=settings.serve_port,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+    asyncio.run(_Server(config).serve())
+
+
+def main() -> int:
+    try:
+        settings = load()
+        log.setup(settings.log_level)
+        serve(settings)
+    except NextLevelError as error:
+        print(f"nextlevel serve: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
