@@ -110,7 +110,8 @@ def prepare(ground: Ground, *, fresh: bool) -> Settings:
     (ground.root / MARK).touch()
     if os.geteuid() == 0:
         ground.root.chmod(0o711)  # root's servers run as another user, who must pass through
-    return load(data_dir=place.prepare(ground.data), serve_port=_free_port())
+    os.environ["NEXTLEVEL_DATA_DIR"] = str(place.prepare(ground.data))  # for the commands that we start
+    return load(serve_port=_free_port())
 
 
 def _remove(ground: Ground) -> None:
