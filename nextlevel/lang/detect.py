@@ -14,10 +14,10 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _OWN = {"de": "ß", "sv": "å", "pl": "ąćęłńśźż"}
 
 
-def language(text: str) -> str:
-    """`en`, `de`, `sv`, `pl`, `zh` or `ja`; `en` where nothing tells.
+def language(text: str, otherwise: str = "en") -> str:
+    """`en`, `de`, `sv`, `pl`, `zh` or `ja`; `otherwise` where nothing tells, or too little.
 
-    A text in two languages counts as the one that has more function words; a tie keeps English.
+    A text in two languages counts as the one that has more function words; a tie keeps `otherwise`.
     """
     text = text[:_LONGEST]
     if not text.isascii():
@@ -28,11 +28,14 @@ def language(text: str) -> str:
             return "zh"
     runs = [run.casefold() for run in _LETTERS.findall(text)]
     folded = [fold(run) for run in runs]
-    points = {"en": 0.1} | dict.fromkeys(("de", "sv", "pl"), 0.0)
+    points = dict.fromkeys(("en", "de", "sv", "pl"), 0.0)
     for each in points:
         points[each] += sum(word in stop_words(each) for word in folded)
     for each, own in _OWN.items():
         points[each] += sum(any(c in own for c in run) for run in runs)
     if any("ü" in run for run in runs):
         points["de"] += 1
-    return max(points, key=lambda each: points[each])
+    if otherwise in points:
+        points[otherwise] += 0.5
+    best = max(points, key=lambda each: points[each])
+    return best if points[best] > 0 else otherwise

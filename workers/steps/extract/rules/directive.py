@@ -1,0 +1,60 @@
+"""Rules and tastes of the user: "never …", "use X, not Y", "I prefer …", "no emojis", "headings in sentence case"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nextlevel.model import BlockType, Category
+
+from .pack import Pack
+
+_TRIM = " ,.:;!-–—"
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """What the user wants, or (negated) does not want."""
+
+    predicate: str
+    object: str
+    negated: bool
+    confidence: float
+    type: BlockType
+    category: Category
+    rule: str
+
+
+def directive(text: str, pack: Pack) -> Directive | None:
+    """The rule or taste that a piece of a clause states, or None."""
+    formatting, standing = pack.has("formatting", text), pack.has("standing", text)
+    category = Category.FORMATTING if formatting else Category.WORKFLOW
+    no = pack.match("directive_no", text) or pack.match("directive_none", text)
+    if no is not None and _says_enough(text[no.end() :]):
+        return _preference("wants", text[no.end() :], True, 0.8 if standing or formatting else 0.7, category, "never")
+    taste = pack.match("first_taste", text)
+    if taste is not None and _says_enough(text[taste.end() :]):
+        if pack.match("first_dislike", text):
+            return _preference("wants", text[taste.end() :], True, 0.75, category, "dislikes")
+        return _preference("prefers", text[taste.end() :], False, 0.75, category, "taste")
+    yes = pack.match("directive_yes", text)
+    if yes is not None and _says_enough(text):
+        return _preference("wants", text, False, 0.8 if standing or formatting else 0.65, category, "always")
+    return None
+
+
+def implied(text: str, pack: Pack) -> Directive | None:
+    """A rule without a verb of command: words of form ("compact table, please"), or a standing word in a fragment."""
+    if pack.verbs.search(text) is None and _says_enough(text) and pack.has("formatting", text):
+        return _preference("wants", text, False, 0.65, Category.FORMATTING, "form")
+    return None
+
+
+def _preference(
+    predicate: str, text: str, negated: bool, confidence: float, category: Category, rule: str
+) -> Directive:
+    return Directive(predicate, text.strip(_TRIM), negated, confidence, BlockType.USER_PREFERENCE, category, rule)
+
+
+def _says_enough(text: str) -> bool:
+    return len(re.findall(r"\w{2,}", text)) >= 1

@@ -1,0 +1,125 @@
+"""A language pack: the cues and patterns of one language, read from its folder and compiled once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nextlevel.model import BlockType, Category
+
+from ... import predicates
+
+_ROOT = Path(__file__).parent
+_NEVER = re.compile(r"(?!)")
+
+# What stands for `<name>` and so on in a pattern of rules.toml. Capitals matter in a person's name whatever the flags.
+_PIECES = {
+    "name": r"(?-i:(?:(?:Mrs?|Ms|Dr|Prof|Frau|Herrn?|Lady|Sir)\.?\s)?[A-ZÀ-ÞŁŚŻŹĆ][\w'’]*[\w](?:-[A-ZÀ-Þ]\w+)?"
+    r"(?:\s(?:(?:von|van|de|der|den|al)\s)?[A-ZÀ-ÞŁŚŻŹĆ]\w+(?:-[A-ZÀ-Þ]\w+)?){0,2})",
+    "id": r"[`„\"']?[\w@~/][\w@~/.:<>+*-]*[\w/>*+][`“\"']?",
+    "np": r"(?:[\w@~/.:'’`„“\"-]+\s){0,4}?[\w@~/.:'’`„“\"-]+",
+    "path": r"[`\"']?(?:~|\.{1,2}|[\w.-]+:/|[\w.@-]+)?/[\w.@~<>*{}/-]*[`\"']?",
+    "number": r"\d+(?:[.,]\d+)*",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern of rules.toml: what it looks for, and the block it makes of its groups `subject` and `value`."""
+
+    name: str
+    regex: re.Pattern[str]
+    predicate: str
+    subject: str
+    object: str
+    confidence: float
+    type: BlockType | None
+    category: Category | None
+    corrects: bool
+    negated: bool
+    role: str | None
+    goes_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """One language's cues (name → pattern), verb phrases and rules."""
+
+    language: str
+    cues: Mapping[str, re.Pattern[str]]
+    verbs: re.Pattern[str]
+    said: Mapping[str, str]
+    contractions: tuple[tuple[re.Pattern[str], str], ...]
+    slot_nouns: Mapping[str, str]
+    pronouns: Mapping[str, frozenset[str]]
+    rules: tuple[Rule, ...]
+
+    def has(self, cue: str, text: str) -> bool:
+        """Whether a cue stands somewhere in the text."""
+        return self.cues.get(cue, _NEVER).search(text) is not None
+
+    def match(self, cue: str, text: str) -> re.Match[str] | None:
+        """The cue at the beginning of the text."""
+        return self.cues.get(cue, _NEVER).match(text)
+
+    def find(self, cue: str, text: str) -> re.Match[str] | None:
+        return self.cues.get(cue, _NEVER).search(text)
+
+
+@cache
+def load(language: str) -> Pack | None:
+    """The pack of a language, or None where there is none yet."""
+    folder = _ROOT / language
+    if not (folder / "cues.toml").is_file():
+        return None
+    document = tomllib.loads((folder / "cues.toml").read_text(encoding="utf-8"))
+    lists: dict[str, list[str]] = document["cues"]
+    said = predicates.phrases(language)
+    pieces = _PIECES | {name: _any_of(words) for name, words in document.get("words", {}).items()}
+    return Pack(
+        language=language,
+        cues={name: re.compile(rf"(?<![\w-])(?:{'|'.join(lists[name])})(?![\w-])", re.IGNORECASE) for name in lists},
+        verbs=re.compile(
+            rf"(?<![\w/.@-])(?:{'|'.join(_spaced(p) for p in sorted(said, key=len, reverse=True))})(?![\w/@-])", re.I
+        ),
+        said=said,
+        contractions=tuple(
+            (re.compile(rf"(?<![\w'’]){old}(?![\w'’])", re.I), new) for old, new in document["contractions"]
+        ),
+        slot_nouns={noun: slot for slot, nouns in document["slot_nouns"].items() for noun in nouns},
+        pronouns={name: frozenset(words) for name, words in document["words"].items() if name != "role"},
+        rules=tuple(_rules(tomllib.loads((folder / "rules.toml").read_text(encoding="utf-8"))["rule"], pieces)),
+    )
+
+
+def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str]) -> Iterable[Rule]:
+    for row in rows:
+        written = re.sub(r"(?<!\?P)<([a-z_]+)>", lambda found: pieces[found[1]], " ".join(row["find"].split()))
+        known = predicates.get(row["predicate"])
+        yield Rule(
+            name=row["name"],
+            regex=re.compile(rf"(?<![\w/-])(?:{written.replace(' ', chr(92) + 's')})", re.IGNORECASE),
+            predicate=row["predicate"],
+            subject=row.get("subject", "focus"),
+            object=row.get("object", "{value}"),
+            confidence=row.get("confidence", 0.8),
+            type=BlockType(row["type"]) if "type" in row else known.type,
+            category=Category(row["category"]) if "category" in row else known.category,
+            corrects=row.get("corrects", False),
+            negated=row.get("negated", False),
+            role=row.get("role"),
+            goes_on=row.get("goes_on", False),
+        )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
+
+
+def _spaced(phrase: str) -> str:
+    return re.escape(phrase).replace(r"\ ", r"\s+").replace("'", "['’]")

@@ -1,0 +1,118 @@
+"""How a clause is meant: as a fact or rule of the speaker, or as one of the many things that are not to be kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nextlevel.lang.normal import Clause
+from nextlevel.safety import invisible
+from nextlevel.safety.injection import suspicious
+
+from .names import is_temporary
+from .pack import Pack
+
+
+class Why(StrEnum):
+    """Reasons to drop, as the trace shows them."""
+
+    CHITCHAT = "chitchat"
+    QUESTION = "question"
+    HYPOTHETICAL = "hypothetical"
+    THIRD_PERSON = "third_person"
+    SARCASM = "sarcasm"
+    QUOTE = "quote"
+    SECRET = "secret"  # noqa: S105, a reason and no secret
+    INJECTION = "injection"
+    INVISIBLE = "invisible"
+    DUMP = "dump"
+    TEMP_PATH = "temp_path"
+    ONE_OFF = "one_off"
+    FICTION = "fiction"
+    FORGOTTEN = "forgotten"
+    NOTHING = "nothing_lasting"
+
+
+_DATA_LINE = re.compile(
+    r"^\s*(?:\[?\d{1,4}[-./:]\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d|at\s+\S+\(|Traceback|File \"|[A-Z_]{4,}=)"
+)
+_TEMPORARY_PATH = re.compile(r"\S*/\S+")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(slots=True)
+class Mood:
+    """What one clause leaves behind for the next: a story goes on, irony colours what follows."""
+
+    fiction: bool = False
+    sarcasm: int = -1
+    explicit: bool = False
+
+
+def unfit(clause: Clause) -> Why | None:
+    """What no language is needed to see."""
+    text = clause.text
+    if clause.kind == "code":
+        return Why.DUMP
+    if invisible.count(text):
+        return Why.INVISIBLE
+    if suspicious(text):
+        return Why.INJECTION
+    if clause.kind == "quote":
+        return Why.QUOTE
+    if "[redacted:" in text:
+        return Why.SECRET
+    if _DATA_LINE.match(text) or len(_LETTER.findall(text)) < 0.3 * len(text):
+        return Why.DUMP
+    return None
+
+
+def stance(text: str, clause: Clause, pack: Pack, mood: Mood) -> Why | None:
+    """Why a piece of a clause is not to be kept, or None where it may be a fact or a rule. Updates the mood."""
+    if pack.has("fiction_end", text):
+        mood.fiction = False
+    elif pack.has("fiction_start", text):
+        mood.fiction = True
+    if mood.fiction:
+        return Why.FICTION
+    if pack.has("sarcasm", text):
+        mood.sarcasm = clause.sentence
+    if mood.sarcasm in (clause.sentence, clause.sentence - 1) and not mood.explicit:
+        return Why.SARCASM
+    if _is_greeting(text, pack):
+        return Why.CHITCHAT
+    if clause.ends == "?" or pack.has("question", text):
+        return Why.QUESTION
+    if pack.has("hypothetical", text) and not pack.has("wish", text):
+        return Why.HYPOTHETICAL
+    if pack.has("quote_intro", text):
+        return Why.QUOTE
+    if any(is_temporary(path[0]) for path in _TEMPORARY_PATH.finditer(text)):
+        return Why.TEMP_PATH
+    if _is_anothers_taste(text, pack):
+        return Why.THIRD_PERSON
+    if pack.has("emotional", text):
+        return Why.CHITCHAT
+    return None
+
+
+def is_request(text: str, pack: Pack) -> bool:
+    """A wish of the moment: nothing in it speaks of next time."""
+    if pack.match("request", text) is None:
+        return False
+    if pack.has("standing", text):
+        return False
+    return not (pack.match("directive_yes", text) and pack.has("formatting", text))
+
+
+def _is_greeting(text: str, pack: Pack) -> bool:
+    match = pack.match("greeting", text)
+    return match is not None and len(text) - match.end() < 3
+
+
+def _is_anothers_taste(text: str, pack: Pack) -> bool:
+    match = pack.match("third_person_taste", text)
+    if match is None or pack.match("first_taste", text):
+        return False
+    return not pack.has("contact_means", text)

@@ -1,0 +1,185 @@
+"""A plain statement taken apart: who or what, which predicate, the rest. And bare values recognised by their form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from nextlevel.lang.tokens import stop_words
+
+from ... import predicates
+from .focus import Focus
+from .names import is_database, is_path
+from .pack import Pack
+
+_MOST_SUBJECT_WORDS = 7
+_KEEP_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
+_TRIM = " ,.:;!-–—"
+_LEAD = re.compile(
+    r"^(?:now|currently|still|already|also|only|always|just|jetzt|nun|noch|auch|immer|nur|bereits|derzeit|aktuell)\s+",
+    re.IGNORECASE,
+)
+_ON = re.compile(r"^(?:on|at|in|to|under|via|auf|an|in|unter|im|bei)\s+(?:the\s|dem\s|den\s|der\s)?", re.IGNORECASE)
+_PORT = re.compile(
+    r"(?:ports?\s+)?(\d{4,5}|(?<=port\s)\d{2,5})(?![\w.:/%-]|\s*(?:%|ms|s|min|lines|rows|mb|gb|€|\$|euro|eur)\b)",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"((?:\d{1,3}\.){3}\d{1,3})(?!\d)")
+_URL = re.compile(r"(https?://\S+[^\s.,;)])")
+_VERSION = re.compile(r"(v?\d+\.\d+(?:\.\d+)*)(?![\w%])")
+_BRANCH = re.compile(r"[`'\"]?((?:feat|feature|fix|bugfix|hotfix|chore|refactor|topic|spike|wip|release)/[\w./-]*\w)")
+_PATH = re.compile(r"[`'\"]?((?:~|\.{1,2}|[a-z]{2,8}:/|[\w.@-]+)?/[\w.@~<>*{}/-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`said` is the verb phrase as it stood; `value` the bare value where the object is one."""
+
+    subject: str
+    predicate: str
+    object: str
+    said: str = ""
+    value: str | None = None
+    kind: str = "thing"
+
+
+def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
+    """Subject, predicate and object of a clause, or None where it has no such form. Pronouns are resolved by the focus."""
+    colon = _colon(text, pack, focus)
+    if colon is not None:
+        return colon
+    for verb in pack.verbs.finditer(text):
+        left, right = text[: verb.start()].strip(_TRIM), text[verb.end() :].strip(_TRIM)
+        said = " ".join(verb[0].casefold().replace("’", "'").split())
+        predicate = pack.said.get(said)
+        if predicate is None or (not right and predicate not in _KEEP_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
+            continue
+        subject, kind = resolve(left, pack, focus)
+        if subject is None:
+            continue
+        object_ = f"{verb[0]} {right}".strip() if predicate in _KEEP_VERB else right
+        return typed(Statement(subject, predicate, object_, said, kind=kind), left, pack, focus)
+    return None
+
+
+def _colon(text: str, pack: Pack, focus: Focus) -> Statement | None:
+    head, colon, rest = text.partition(": ")
+    if not colon or not rest.strip() or len(head.split()) > 5 or pack.verbs.search(head):
+        return None
+    subject, kind = resolve(head.strip(_TRIM), pack, focus)
+    if subject is None:
+        return None
+    return typed(Statement(subject, "noted", rest.strip(_TRIM), ":", kind=kind), head, pack, focus)
+
+
+def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
+    """The subject that words in front of a verb stand for, and whether it is `user`, `person` or `thing`."""
+    words = left.split()
+    while words and (words[0].casefold().strip(_TRIM) in _LEADING or not words[0].strip(_TRIM)):
+        words = words[1:]
+    if not words:
+        return focus.subject, "thing"
+    bare = " ".join(words).strip(_TRIM)
+    folded = bare.casefold()
+    if folded in pack.pronouns["first"]:
+        return "user", "user"
+    if len(words) == 1 and folded in pack.pronouns["person"] and focus.person is not None:
+        return focus.person, "person"
+    if folded in pack.pronouns["thing"]:
+        return focus.thing or focus.project or None, "thing"
+    if folded in pack.pronouns["person"] or folded in stop_words():
+        return None, "thing"
+    if words[0].casefold() in pack.pronouns["owner"] and len(words) > 1:
+        return f"user's {' '.join(words[1:])}".strip(_TRIM), "thing"
+    if words[0].casefold() in pack.pronouns["article"] and len(words) > 1:
+        bare = " ".join(words[1:]).strip(_TRIM)
+    return bare.strip("`„“\"'"), "thing"
+
+
+_LEADING = frozenset(
+    [
+        "and",
+        "but",
+        "so",
+        "because",
+        "since",
+        "then",
+        "also",
+        "that",
+        "which",
+        "when",
+        "if",
+        "und",
+        "aber",
+        "dass",
+        "weil",
+        "denn",
+        "dann",
+        "auch",
+        "wenn",
+        "da",
+    ]
+)
+
+
+def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statement:
+    """The statement with a slot's predicate where its object is a bare value of that slot: a port, a path, a version."""
+    slot, owner = _slot(left, pack, focus)
+    plain = _LEAD.sub("", statement.object)
+    bare = _ON.sub("", plain)
+    on = bare != plain or "on" in statement.said.split() or "auf" in statement.said.split()
+    subject = owner or statement.subject
+    if match := _ADDRESS.match(bare):
+        return replace(statement, subject=subject, predicate="has_address", value=match[1])
+    if match := _URL.match(bare):
+        return replace(
+            statement,
+            subject=subject if slot is None else f"{subject} {left}".strip(),
+            predicate="has_url",
+            value=match[1],
+        )
+    if match := _BRANCH.match(bare):
+        return replace(statement, subject=subject, predicate="on_branch", value=match[1])
+    if (match := _PORT.match(bare)) and (on or slot == "runs_on_port" or bare.casefold().startswith("port")):
+        return replace(statement, subject=subject, predicate="runs_on_port", value=match[1])
+    if (
+        (match := _PATH.match(bare))
+        and is_path(match[1])
+        and (slot == "located_at" or statement.predicate == "goes_to")
+    ):
+        return replace(statement, subject=subject, predicate="located_at" if slot else "goes_to", value=match[1])
+    if slot == "uses_database" and is_database(bare):
+        return replace(statement, subject=subject, predicate="uses_database", value=bare)
+    if (match := _VERSION.match(bare)) and (
+        on or slot == "has_version" or statement.predicate in ("is", "has_version")
+    ):
+        return replace(statement, subject=subject, predicate="has_version", value=match[1])
+    if slot is not None and slot not in ("runs_on_port", "located_at", "has_url", "has_version"):
+        return replace(statement, subject=subject, predicate=slot, value=bare if predicates.get(slot).key else None)
+    return statement
+
+
+def _slot(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str | None]:
+    """A slot's noun before the verb ("the port of the gateway"): the slot, and whose it is."""
+    words = left.casefold().split()
+    while words and (words[0] in pack.pronouns["article"] or words[0] in pack.pronouns["owner"]):
+        words = words[1:]
+    if not words:
+        return None, None
+    for size in (2, 1):
+        noun = " ".join(words[:size])
+        if noun in pack.slot_nouns:
+            rest = left.split()[len(left.split()) - len(words) + size :]
+            if not rest:
+                return pack.slot_nouns[noun], focus.subject
+            if rest[0].casefold() in _OF and len(rest) > 1:
+                owner, _ = resolve(" ".join(rest[1:]), pack, focus)
+                return pack.slot_nouns[noun], owner or focus.subject
+    if words[-1] in pack.slot_nouns and len(words) <= 4:
+        return pack.slot_nouns[words[-1]], " ".join(left.split()[len(left.split()) - len(words) : -1]).strip(
+            _TRIM
+        ) or focus.subject
+    return None, None
+
+
+_OF = frozenset(["of", "for", "von", "vom", "für", "der", "des", "im", "in"])
