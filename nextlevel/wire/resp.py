@@ -115,18 +115,17 @@ class Redis:
     def _exchange(self, commands: Sequence[Command], deadline: Deadline) -> list[Any]:
         connection, used = self._pool.take(deadline)
         try:
-            replies = connection.exchange(commands, deadline)
+            return self._exchange_on(connection, commands, deadline)
         except ConnectionError:
-            connection.close()
             if not used:
                 raise
-            # An idle connection that the server closed since. What is sent twice by this is received as one.
-            connection, _ = self._pool.take(deadline, fresh=True)
-            try:
-                replies = connection.exchange(commands, deadline)
-            except BaseException:
-                connection.close()
-                raise
+        # It was an idle connection that Redis closed since. What arrives twice by this is known by its id.
+        connection, _ = self._pool.take(deadline, fresh=True)
+        return self._exchange_on(connection, commands, deadline)
+
+    def _exchange_on(self, connection: _Connection, commands: Sequence[Command], deadline: Deadline) -> list[Any]:
+        try:
+            replies = connection.exchange(commands, deadline)
         except BaseException:
             connection.close()
             raise

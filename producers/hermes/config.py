@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from nextlevel.producers.shortterm.identity import UNENROLLED
+from nextlevel.wire.http import JsonClient
+from nextlevel.wire.resp import Redis
 
 RECALL_MODES = ("hybrid", "context", "tools")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
@@ -81,7 +83,17 @@ def _checked(document: Any, path: Path) -> Config:
         raise ValueError(f"{path}: recall_mode is one of {', '.join(RECALL_MODES)}")
     if not 10 <= known["prefetch_ms"] <= 2_000:
         raise ValueError(f"{path}: prefetch_ms must be between 10 and 2000")
+    _client_of(known["service_url"], JsonClient, path, "service_url")
+    _client_of(known["redis_url"], Redis, path, "redis_url")
     return Config(**known)
+
+
+def _client_of(url: str, client: type[JsonClient] | type[Redis], path: Path, name: str) -> None:
+    try:
+        if url:
+            client(url)
+    except ValueError as error:
+        raise ValueError(f"{path}: {name}: {error}") from error
 
 
 def save(home: Path, config: Config) -> None:

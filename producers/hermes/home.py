@@ -15,6 +15,7 @@ from pathlib import Path
 from nextlevel.errors import QueueUnreachable, ShortTermUnavailable
 from nextlevel.producers.shortterm import delivery, outbox, retention
 from nextlevel.producers.shortterm.database import Database, of_home, path_of
+from nextlevel.producers.shortterm.identity import UNENROLLED
 from nextlevel.wire import http, resp
 
 from . import config as configuration
@@ -53,8 +54,18 @@ class Home:
                     self._config = configuration.load(self.path)
                 except ValueError as error:
                     log.warning("nextlevel: %s", error)
+                    # Turns are still kept, under the id in use; who may have them is not known now.
+                    self._config = Config(install=self._base_in_use())
                 self._config_stamp = stamp
             return self._config
+
+    def _base_in_use(self) -> str:
+        if not self.has_database:
+            return UNENROLLED
+        try:
+            return outbox.base_in_use(of_home(self.path, UNENROLLED)) or UNENROLLED
+        except ShortTermUnavailable:
+            return UNENROLLED
 
     @property
     def database(self) -> Database:

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nextlevel.errors import MalformedEvent
-from nextlevel.event import MAX_EVENT_BYTES, VERSION, Event, check, fingerprint, moment
+from nextlevel.event import MAX_EVENT_BYTES, VERSION, Event, base_install, check, fingerprint, moment
 from nextlevel.lang.tokens import words
 from nextlevel.model import ToolCall
 
 from . import sql
 from .database import Database
-from .identity import take_number
+from .identity import current, take_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,13 @@ def counts(database: Database) -> dict[str, Any]:
     found["install"] = None if identity is None else identity["install"]
     found["mark"] = 0 if identity is None else identity["mark"]
     return found
+
+
+def base_in_use(database: Database) -> str | None:
+    """The enrolled id behind that under which turns leave this home, None before the first."""
+    with database.reading() as connection:
+        install = current(connection)
+    return None if install is None else base_install(install)
 
 
 def note(database: Database, name: str, value: str) -> None:
