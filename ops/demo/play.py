@@ -48,6 +48,10 @@ class Ground:
         return self.root / "data"
 
     @property
+    def logs(self) -> Path:
+        return self.data / "logs"
+
+    @property
     def home(self) -> Path:
         return self.root / "home"
 
@@ -77,7 +81,7 @@ async def play(root: Path, console: Console, *, fresh: bool) -> None:
     async with tree.running(settings, progress=progress) as endpoints:
         await install_plugin(ground.home)
         progress("plugin", "installed into a Hermes home of its own")
-        async with started(ground.home, ground.data / "logs" / "agent.log") as agent:
+        async with started(ground.home, ground.logs / "agent.log") as agent:
             client = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
             scope = ScopeName(install=_install_of(ground.home))
             await _tell(month, agent, client, ground, console)
@@ -140,7 +144,7 @@ async def _tell(month: list[Line], agent: Agent, client: Client, ground: Ground,
                 for line in session:
                     await agent.prefetch(line.session, line.user)
                     told[await agent.tell(line, project)] += 1
-            await _settle(agent, client, len(month))
+            await _settle(agent, client, len(month), ground.logs)
     took = time.monotonic() - since
     outcome = f"{told['kept']} told now, {told['known']} known from before"
     console.print(f"  {outcome}; all at their end after {took:.1f} s", highlight=False)
@@ -165,7 +169,7 @@ async def _watching(view: View, agent: Agent, client: Client, told: Counter[str]
             await watcher
 
 
-async def _settle(agent: Agent, client: Client, total: int) -> None:
+async def _settle(agent: Agent, client: Client, total: int, logs: Path) -> None:
     """Wait until Postgres holds every turn and none is on its way."""
     deadline = time.monotonic() + SETTLED_WITHIN_S
     while time.monotonic() < deadline:
@@ -174,7 +178,7 @@ async def _settle(agent: Agent, client: Client, total: int) -> None:
             if now.in_flight == 0:
                 return
         await asyncio.sleep(WATCH_EVERY_S)
-    raise NotSettled(f"turns are still on their way after {SETTLED_WITHIN_S:.0f} s: {dict(now.counts)}")
+    raise NotSettled(f"turns are still on their way after {SETTLED_WITHIN_S:.0f} s; the logs say why: {logs}")
 
 
 async def _show(questions: list[Probe], client: Client, scope: ScopeName, console: Console) -> None:

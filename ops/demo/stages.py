@@ -71,17 +71,15 @@ class View:
         since, shown = self._last
         if now != shown and time.monotonic() - since >= PLAIN_EVERY_S:
             self._last = (time.monotonic(), now)
-            self.say("    " + " · ".join([f"told {now.told}/{now.total}", *(f"{s} {n}" for s, n in _present(now))]))
+            some = [f"{turns} {stage}" for stage, turns in now.counts.items() if turns]
+            self.say("          " + " · ".join([f"{now.told} of {now.total} told", *some]))
 
 
 def _table(now: Standing) -> Table:
     table = Table(box=None, padding=(0, 1), show_header=False)
     table.add_row("told", f"{now.told}", ProgressBar(total=now.total, completed=now.told, width=40))
-    for stage, turns in _present(now):
+    # Every stage, so that the table keeps its height; quarantined, dead and erased only where there are some.
+    for stage in (stage for stage in STAGES if stage != "other" or now.counts.get(stage)):
+        turns = now.counts.get(stage, 0)
         table.add_row(stage, f"{turns}", ProgressBar(total=now.total, completed=turns, width=40))
     return table
-
-
-def _present(now: Standing) -> list[tuple[str, int]]:
-    """Every stage, so that the table keeps its height; `other` (quarantined, dead, erased) only where it has some."""
-    return [(stage, now.counts.get(stage, 0)) for stage in STAGES if stage != "other" or now.counts.get(stage)]
