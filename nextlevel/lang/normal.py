@@ -60,7 +60,8 @@ _PASSAGE = re.compile(r"[\"“„«「『](?=[^\"“”„«»「」『』\n]{20
 _SENTENCE_END = re.compile(r"(?P<sign>[.!?]+|[。！？]+|…)(?:[)\"'”»]*)(?=\s|$)|(?P<wide>[。！？])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|approx|nr|st|dr|mr|mrs|ms|prof|inc|ltd|cf|ca|bzw|usw|z\.b|d\.h|u\.a|evtl|ggf|bspw|vgl|inkl|"
-    r"max|min|str|tel|t\.ex|dvs|bl\.a|m\.m|np|itd|itp|m\.in|ul|godz)|\b[A-Za-z]|(?<=\s)\d{1,2}|^\d{1,2})\.$",
+    r"max|min|str|tel|t\.ex|dvs|bl\.a|m\.m|np|itd|itp|m\.in|ul|godz)|\b[A-Za-z]|"
+    r"(?:\b(?:am|der|den|dem|zum|vom|ab|bis|seit|und|im)\s|^)\d{1,2})\.$",
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(
@@ -120,7 +121,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]
     at = start
     for match in _SENTENCE_END.finditer(text, start, end):
         sign = (match["sign"] or match["wide"])[-1]
-        if sign == "." and _ABBREVIATION.search(text[max(at, match.start() - 8) : match.start() + 1]):
+        if sign == "." and _ABBREVIATION.search(text[max(at, match.start() - 10) : match.start() + 1]):
             continue
         yield at, match.start(), {"。": ".", "！": "!", "？": "?", "…": "."}.get(sign, "?" if "?" in match[0] else sign)
         at = match.end()

@@ -20,7 +20,7 @@ from .names import is_database, names
 from .pack import Pack, Rule, load
 from .pieces import expanded, mended, pieces, without_filler
 from .stance import Mood, Why, is_request, stance, unfit
-from .statement import Statement, parse, resolve
+from .statement import KEEPS_VERB, Statement, parse, resolve
 
 LONGEST_TEXT = 12_000
 """Characters of a message that are read; what is longer is a paste, and its head says what it is for."""
@@ -204,43 +204,47 @@ def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Cand
 
 
 def _by_rules(text: str, draft: Candidate, pack: Pack, run: _Run) -> Iterator[Candidate]:
-    taken: set[str] = set()
-    for rule in pack.rules:
-        match = rule.regex.search(text)
-        if match is None or rule.predicate in taken:
+    taken: set[str | tuple[str, str | None]] = set()
+    # In the order of the text, so that "she" is the person named last.
+    hits = [(match.start(), n, rule, match) for n, rule in enumerate(pack.rules) if (match := rule.regex.search(text))]
+    for _, _, rule, match in sorted(hits, key=lambda hit: hit[:2]):
+        if rule.name in taken:
             continue
         made = _made(rule, match, text, draft, pack, run)
-        if made is not None:
-            taken.add(made.predicate)
-            yield made
+        if made is None or (made.predicate, made.value) in taken:
+            continue
+        taken.add(rule.name)
+        if made.value is not None:
+            taken.add((made.predicate, made.value))
+        yield made
 
 
 def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: Pack, run: _Run) -> Candidate | None:
-    groups = {name: (value or "").strip(_TRIM) for name, value in match.groupdict().items()}
-    value = groups.get("value", "").strip("`")
-    subject, person = _subject(rule, groups, text, match, pack, run.focus)
-    if subject is None or not value:
+    groups = {name: (value or "").strip(_TRIM + "`") for name, value in match.groupdict().items()}
+    subject = _subject(rule, groups, text, pack, run.focus)
+    object_ = _filled(rule.object, groups)
+    if not subject or not object_:
         return None
-    predicate = _predicate(rule, value)
+    predicate, object_ = _predicate(rule, object_, pack)
     known = predicates.get(predicate)
     entities = draft.entities
     if rule.role == "person":
-        run.focus.person = subject if person else run.focus.person
+        run.focus.person = subject
         entities = _with(entities, subject, EntityType.PERSON)
     elif rule.role == "value_person":
-        entities = _with(entities, value, EntityType.PERSON)
+        entities = _with(entities, groups["value"], EntityType.PERSON)
     elif rule.role == "project":
-        run.focus.introduced(value)
-        entities = _with(entities, value, EntityType.PROJECT)
+        run.focus.introduced(groups["value"])
+        entities = _with(entities, groups["value"], EntityType.PROJECT)
     return replace(
         draft,
-        type=known.type or rule.type or BlockType.ENTITY_RELATIONSHIP if rule.type is None else rule.type,
-        category=rule.category or known.category or Category.PROJECT,
+        type=rule.type or known.type or BlockType.ENTITY_RELATIONSHIP,
+        category=rule.category or known.category or (Category.CONTACT if rule.role == "person" else Category.PROJECT),
         subject=subject,
         predicate=predicate,
-        object=value,
+        object=object_,
         key=known.key,
-        value=value if known.key else None,
+        value=object_ if known.key else None,
         confidence=rule.confidence,
         rule=rule.name,
         corrects=rule.corrects,
@@ -249,28 +253,28 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
     )
 
 
-def _subject(
-    rule: Rule, groups: dict[str, str], text: str, match: re.Match[str], pack: Pack, focus: Focus
-) -> tuple[str | None, bool]:
-    """Whom a pattern speaks of, and whether that is a person."""
+def _filled(template: str, groups: dict[str, str]) -> str:
+    for name, value in groups.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def _subject(rule: Rule, groups: dict[str, str], text: str, pack: Pack, focus: Focus) -> str | None:
+    """Whom or what a pattern speaks of, pronouns resolved."""
     if rule.subject == "user":
-        return "user", False
+        return "user"
     if rule.subject == "focus":
-        return focus.subject, False
+        return focus.subject
     if rule.subject == "left":
         said = parse(text, pack, focus)
-        return (said.subject if said is not None and said.kind != "user" else focus.subject), False
-    named = groups.get("subject", "")
+        return said.subject if said is not None and said.kind != "user" else focus.subject
+    named = _filled(rule.subject, groups)
     if not named:
-        return focus.subject, False
-    if rule.subject != "{subject}":
-        return rule.subject.replace("{subject}", named), False
+        return focus.subject
     if rule.role == "person":
-        if not named[:1].isupper() or named.casefold() in pack.pronouns["person"]:
-            return focus.person, focus.person is not None
-        return _person(named, pack), True
-    resolved, _ = resolve(named, pack, focus)
-    return resolved, False
+        pronoun = not named[:1].isupper() or named.casefold() in pack.pronouns["person"]
+        return focus.person if pronoun else _person(named, pack)
+    return resolve(named, pack, focus)[0]
 
 
 def _person(named: str, pack: Pack) -> str | None:
@@ -278,20 +282,23 @@ def _person(named: str, pack: Pack) -> str | None:
     first, _, rest = named.partition(" ")
     if first.casefold() in pack.pronouns["article"]:
         return rest or None
-    common = (
-        first.casefold() in pack.pronouns["thing"]
-        or first.casefold() in pack.pronouns["first"]
-        or not content_words(first)
-    )
+    common = first.casefold() in pack.pronouns["thing"] or first.casefold() in pack.pronouns["first"] or not content_words(first)
     return None if common else named
 
 
-def _predicate(rule: Rule, value: str) -> str:
-    if rule.predicate == "uses" and is_database(value):
-        return "uses_database"
-    if rule.predicate == "uses" and _PORT.fullmatch(value):
-        return "runs_on_port"
-    return rule.predicate
+def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
+    """A pattern's predicate, made exact by the value's form, or by the verb that a person's `responsible_for` begins with."""
+    if rule.predicate == "uses" and is_database(object_):
+        return "uses_database", object_
+    if rule.predicate == "uses" and _PORT.fullmatch(object_):
+        return "runs_on_port", object_
+    verb = pack.verbs.match(object_) if rule.predicate == "responsible_for" else None
+    if verb is None:
+        return rule.predicate, object_
+    predicate, rest = pack.said[" ".join(verb[0].casefold().split())], object_[verb.end() :].strip(_TRIM)
+    if predicate in ("behaves", "needs", "uses", "goes_to", "on_host"):
+        return "responsible_for", object_
+    return (predicate, object_) if predicate in KEEPS_VERB or not rest else (predicate, rest)
 
 
 def _with(

@@ -36,9 +36,9 @@ class Focus:
         """A name went by."""
         if kind is EntityType.PERSON:
             self.person = name
-        elif kind in _THINGS:
+        elif kind in _THINGS and "/" not in name and "." not in name:
             self.thing = name
-            if not self.fixed and self.project is None:
+            if not self.fixed and self.project is None and kind is EntityType.PROJECT:
                 self.project = name
 
     def introduced(self, name: str) -> None:
@@ -58,9 +58,8 @@ def focus_of(turn: Turn, window: Sequence[Turn], pack: Pack | None) -> Focus:
             focus.saw(name.text, name.type)
         if pack is not None:
             for rule in pack.rules:
-                if rule.role in ("project", "person"):
-                    for match in rule.regex.finditer(text):
-                        _learn(focus, rule.role, match)
+                if rule.role in ("project", "person") and (match := rule.regex.search(text)):
+                    _learn(focus, rule.role, match)
     return focus
 
 

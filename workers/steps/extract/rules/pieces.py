@@ -63,10 +63,11 @@ def _alike(old: str, new: str) -> bool:
 
 
 def without_filler(text: str, pack: Pack) -> str:
-    """The clause without the words at its head that carry nothing."""
-    filler = pack.match("filler", text)
-    rest = text[filler.end() :] if filler else text
-    return rest if rest.strip(" ,.!") else text
+    """The clause without the words at its head that carry nothing; where nothing else is left, the clause."""
+    rest = text
+    while (filler := pack.match("filler", rest)) and (shorter := rest[filler.end() :].lstrip(" ,:.!-–")):
+        rest = shorter
+    return rest
 
 
 def expanded(text: str, pack: Pack) -> str:

@@ -46,7 +46,7 @@ class Mood:
     """What one clause leaves behind for the next: a story goes on, irony colours what follows."""
 
     fiction: bool = False
-    sarcasm: int = -1
+    sarcasm: int | None = None
     explicit: bool = False
 
 
@@ -78,7 +78,7 @@ def stance(text: str, clause: Clause, pack: Pack, mood: Mood) -> Why | None:
         return Why.FICTION
     if pack.has("sarcasm", text):
         mood.sarcasm = clause.sentence
-    if mood.sarcasm in (clause.sentence, clause.sentence - 1) and not mood.explicit:
+    if mood.sarcasm is not None and clause.sentence - mood.sarcasm <= 1 and not mood.explicit:
         return Why.SARCASM
     if _is_greeting(text, pack):
         return Why.CHITCHAT

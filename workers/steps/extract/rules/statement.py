@@ -13,7 +13,7 @@ from .names import is_database, is_path
 from .pack import Pack
 
 _MOST_SUBJECT_WORDS = 7
-_KEEP_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
+KEEPS_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
 _TRIM = " ,.:;!-–—"
 _LEAD = re.compile(
     r"^(?:now|currently|still|already|also|only|always|just|jetzt|nun|noch|auch|immer|nur|bereits|derzeit|aktuell)\s+",
@@ -52,12 +52,12 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
         left, right = text[: verb.start()].strip(_TRIM), text[verb.end() :].strip(_TRIM)
         said = " ".join(verb[0].casefold().replace("’", "'").split())
         predicate = pack.said.get(said)
-        if predicate is None or (not right and predicate not in _KEEP_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
+        if predicate is None or (not right and predicate not in KEEPS_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
             continue
         subject, kind = resolve(left, pack, focus)
         if subject is None:
             continue
-        object_ = f"{verb[0]} {right}".strip() if predicate in _KEEP_VERB else right
+        object_ = f"{verb[0]} {right}".strip() if predicate in KEEPS_VERB else right
         return typed(Statement(subject, predicate, object_, said, kind=kind), left, pack, focus)
     return None
 
