@@ -282,7 +282,11 @@ def _person(named: str, pack: Pack) -> str | None:
     first, _, rest = named.partition(" ")
     if first.casefold() in pack.pronouns["article"]:
         return rest or None
-    common = first.casefold() in pack.pronouns["thing"] or first.casefold() in pack.pronouns["first"] or not content_words(first)
+    common = (
+        first.casefold() in pack.pronouns["thing"]
+        or first.casefold() in pack.pronouns["first"]
+        or not content_words(first)
+    )
     return None if common else named
 
 

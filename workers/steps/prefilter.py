@@ -1,0 +1,72 @@
+"""Is a turn worth an extraction? Points by heuristics, before anything is paid for; the reasons go into the trace.
+
++3 code or configuration · +2 a preference · +2 a project, a person, a date · explicit "remember this" always passes.
+Small talk scores nothing and stops here; so does a raw dump, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nextlevel.lang import detect
+from nextlevel.lang.tokens import content_words
+from nextlevel.model import Turn
+
+from .extract.rules.actions import FEWEST_CALLS
+from .extract.rules.names import names
+from .extract.rules.pack import Pack, load
+
+PASSES_AT = 1
+_LONGEST = 4_000
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CODE = re.compile(
+    r"`[^`\n]+`|\b\w+\(\)|[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql)\b|--[a-z][\w-]+|\b[A-Z][A-Z_]{3,}=|\bport\b|:\d{4,5}\b",
+    re.IGNORECASE,
+)
+_DATA_LINE = re.compile(r"\[?\d{1,4}[-./:]\d|\S+\s\S+\[\d+\]:|\s*at \S+\(|[A-Z_]{4,}=|\S+(?:,\S*){4,}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Points of a turn and what gave them."""
+
+    points: int
+    reasons: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether the turn goes on to extraction."""
+        return self.points >= PASSES_AT
+
+
+def score(turn: Turn) -> Score:
+    """How much a turn promises. 0 or less stops it; the reasons say why either way."""
+    text = _FENCE.sub(" ", turn.user_text[:_LONGEST])
+    pack = load(detect.language(text))
+    if pack is not None and pack.has("explicit", text):
+        return Score(10, ("explicit",))
+    if len(turn.tools) >= FEWEST_CALLS:
+        return Score(5, ("workflow",))
+    if pack is not None and pack.has("retract", text):
+        return Score(5, ("retraction",))
+    lines = [line for line in text.splitlines() if line.strip()]
+    data = sum(_DATA_LINE.match(line) is not None for line in lines)
+    if data >= 3 and len(lines) - data <= 1 and len(content_words(text.splitlines()[0])) < 3:
+        return Score(0, ("dump",))
+    found: list[tuple[int, str]] = []
+    if _CODE.search(text):
+        found.append((3, "code"))
+    if pack is not None and _prefers(text, pack):
+        found.append((2, "preference"))
+    if names(text) or re.search(r"\d", text):
+        found.append((2, "project"))
+    if len(content_words(text)) >= 3:
+        found.append((1, "statement"))
+    if not found:
+        return Score(0, ("chitchat",))
+    return Score(sum(points for points, _ in found), tuple(reason for _, reason in found))
+
+
+def _prefers(text: str, pack: Pack) -> bool:
+    return any(pack.has(cue, text) for cue in ("standing", "formatting", "first_taste", "directive_no", "correction"))
