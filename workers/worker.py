@@ -12,8 +12,6 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from redis.exceptions import RedisError
-
 from nextlevel import log
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable, Transient
 from nextlevel.inference import Embedder, open_embedder
@@ -82,27 +80,21 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[WorkerContext, Stage
 
 
 async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:
-    """Run one stage's arq worker for ever; when Redis goes away under it, begin again."""
+    """Run one stage for ever; when Redis goes away under it, begin again."""
     pause = 0.1
     while True:
-        worker = None
         try:
-            worker = await stages.worker(
+            await stages.work(
                 settings.need_redis(),
                 name,
                 partial(jobs.arq_job, name),
                 {"worker": ctx},
                 concurrency=settings.stage_concurrency,
             )
-            await worker.async_run()
-        except (RedisError, OSError, QueueUnreachable) as error:
+        except QueueUnreachable as error:
             _log.warning("stage_waits", stage=name, pause_s=pause, error=str(error))
             await asyncio.sleep(pause)
             pause = min(_LONGEST_PAUSE_S, pause * 2)
-        finally:
-            if worker is not None:
-                with suppress(RedisError, OSError):
-                    await worker.close()
 
 
 async def run_isolated(settings: Settings, tenant_id: UUID, turn_id: str) -> None:

@@ -6,7 +6,9 @@ losing it costs only the wait until the reconciler queues it again.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from uuid import UUID
 
@@ -16,7 +18,7 @@ from arq.connections import create_pool as _create_pool
 from arq.worker import Worker, func
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
-from redis.exceptions import ConnectionError, TimeoutError
+from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
 from .connection import translated
 from .names import STAGES, stage_queue
@@ -24,6 +26,7 @@ from .names import STAGES, stage_queue
 if TYPE_CHECKING:
     from arq.typing import WorkerCoroutine
 
+_GRACE_S = 3
 _JOB_TIMEOUT_S = 60  # bounds how long arq hides a killed worker's job; the lease, shorter, is what counts
 _KEEP_QUEUED_MS = 30 * 24 * 3600 * 1000  # arq drops what is older; the default of a day loses a long weekend
 
@@ -69,10 +72,37 @@ class Stages:
             return {stage: await self._pool.zcard(stage_queue(stage)) for stage in STAGES}
 
 
-async def worker(url: str, stage: str, job: StageJob, context: dict[str, Any], *, concurrency: int) -> Worker:
-    """An arq worker for one stage, to be run with `async_run` and ended with `close`."""
+async def work(url: str, stage: str, job: StageJob, context: dict[str, Any], *, concurrency: int) -> None:
+    """Run one stage's jobs until cancelled. Jobs in hand get 3 s to end; those that don't stay queued.
+
+    Raises:
+        QueueUnreachable: Redis went away for longer than arq bears; begin again.
+    """
     with translated():
-        pool = await _pool(url)
+        worker = _worker(await _pool(url), stage, job, context, concurrency)
+        running = asyncio.create_task(worker.async_run())
+        try:
+            await asyncio.shield(running)
+        except asyncio.CancelledError:
+            await _end(worker, running)
+            raise
+        finally:
+            with suppress(RedisError, OSError):  # what is left behind runs out by itself
+                await worker.close()
+
+
+async def _end(worker: Worker, running: asyncio.Task[None]) -> None:
+    """Let the round in hand end: cut off in the middle of a command, a connection is lost to its pool."""
+    worker.burst, worker.max_burst_jobs = True, 0
+    if worker.tasks:
+        _, late = await asyncio.wait(list(worker.tasks.values()), timeout=_GRACE_S)
+        for task in late:
+            task.cancel()
+    with suppress(RedisError, OSError):
+        await running
+
+
+def _worker(pool: ArqRedis, stage: str, job: StageJob, context: dict[str, Any], concurrency: int) -> Worker:
     return Worker(
         functions=[func(cast("WorkerCoroutine", job), name=stage)],
         queue_name=stage_queue(stage),
@@ -94,7 +124,7 @@ async def worker(url: str, stage: str, job: StageJob, context: dict[str, Any], *
 
 async def _pool(url: str) -> ArqRedis:
     settings = RedisSettings.from_dsn(url)
-    settings.conn_retries = 1
+    settings.conn_retries = 0
     # Without this the worker exits when Redis restarts.
     settings.retry_on_error = [ConnectionError, TimeoutError, OSError]
     settings.retry = Retry(ExponentialBackoff(cap=1, base=0.05), 5)
