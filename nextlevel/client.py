@@ -17,7 +17,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from .errors import MalformedEvent, Misconfigured, NextLevelError, NotFound, Permanent, ScopeDenied, ServiceUnreachable
+from .errors import (
+    MalformedEvent,
+    Misconfigured,
+    NextLevelError,
+    NotFound,
+    Permanent,
+    ScopeDenied,
+    ServiceUnreachable,
+    UnknownInstallation,
+)
 
 TIMEOUT_S = 10.0
 PAGE = 200
@@ -48,10 +57,12 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A turn that the service took, and the state it is in."""
+    """A turn that the service took, the state it is in, why it was not kept where it was not, and what it became."""
 
     turn: str
     state: str
+    reason: str | None = None
+    blocks: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Client:
@@ -100,15 +111,14 @@ class Client:
         return Accepted(answer["id"], answer["state"])
 
     def remember(self, text: str, scope: ScopeName, *, type: str | None = None) -> Accepted:
-        """Store a memory because a person says so; the service numbers the event."""
+        """Store a memory because a person says so. Waits a few seconds for what it becomes; the turn goes on anyway."""
         answer = self._call("POST", "/v1/remember", {"scope": asdict(scope), "text": text, "type": type})
-        return Accepted(answer["turn"], answer["state"])
+        return Accepted(answer["turn"], answer["state"], answer["reason"], answer["blocks"])
 
     def matches(self, query: str, scope: ScopeName) -> list[dict[str, Any]]:
         """The blocks that a `forget` of this text would be about; nothing is deleted."""
-        found: list[dict[str, Any]] = self._call("POST", "/v1/forget", {"scope": asdict(scope), "query": query})[
-            "matches"
-        ]
+        answer = self._call("POST", "/v1/forget", {"scope": asdict(scope), "query": query})
+        found: list[dict[str, Any]] = answer["matches"]
         return found
 
     def forget(self, block: str, scope: ScopeName) -> list[str]:
@@ -161,25 +171,25 @@ class Client:
         try:
             document = json.loads(raw)
         except ValueError as error:
-            raise ServiceUnreachable(
-                f"{self.url} answered {status} and no JSON: is it the nextlevel service?"
-            ) from error
+            raise ServiceUnreachable(f"{self.url} answered {status}, no JSON: is it the nextlevel service?") from error
         if status < 400 and isinstance(document, dict):
             return document
-        fault = document.get("error", {}) if isinstance(document, dict) else {}
-        raise error_of(
-            status, str(fault.get("code", status)), str(fault.get("message", raw[:200].decode("utf-8", "replace")))
-        )
+        fault = document.get("error") if isinstance(document, dict) else None
+        if not isinstance(fault, dict):
+            raise ServiceUnreachable(f"{self.url} answered {status} and no error of ours: is it the nextlevel service?")
+        raise error_of(status, str(fault.get("code", "")), str(fault.get("message", "")))
 
 
 def error_of(status: int, code: str, message: str) -> NextLevelError:
-    """The error that an answer stands for."""
+    """The error that an answer stands for: of the class that the service raised, where it matters to a caller."""
+    if code == "unknown_installation":
+        return UnknownInstallation(message)
     if status in {401, 403}:
         return ScopeDenied(message)
     if status == 404:
         return NotFound(message)
-    if status == 422:
-        return MalformedEvent(code, message)
+    if status == 422 and code != "invalid_request":
+        return MalformedEvent(code, message.removeprefix(f"{code}: "))
     if status >= 500:
         return ServiceUnreachable(f"the service can't answer now ({code}): {message}")
-    return Permanent(f"the service refused the request ({status} {code}): {message}")
+    return Permanent(f"the service refused the request ({code}): {message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -29,7 +30,7 @@ def client(service: Service) -> Client:
         (401, errors.ScopeDenied),
         (403, errors.ScopeDenied),
         (404, errors.NotFound),
-        (409, errors.Permanent),
+        (413, errors.Permanent),
         (422, errors.MalformedEvent),
         (500, errors.ServiceUnreachable),
         (503, errors.ServiceUnreachable),
@@ -45,11 +46,26 @@ def test_each_answer_is_the_error_that_the_service_raised(
         client.status()
 
 
-def test_a_stranger_on_the_port_is_told_from_the_service(service: Service, client: Client) -> None:
-    """Port numbers get mixed up; an HTML page must not end in a decoding error."""
-    service.body = b"<html>"
-    with pytest.raises(errors.ServiceUnreachable, match="is it the nextlevel service"):
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [("unknown_installation", errors.UnknownInstallation), ("invalid_request", errors.Permanent)],
+)
+def test_a_code_tells_more_than_a_status(
+    service: Service, client: Client, code: str, error: type[errors.NextLevelError]
+) -> None:
+    """422 is a broken event or a wrong parameter; 403 a foreign scope or an installation that nobody enrolled."""
+    service.status = 403 if code == "unknown_installation" else 422
+    service.body = json.dumps({"error": {"code": code, "message": "why"}}).encode()
+    with pytest.raises(errors.NextLevelError) as raised:
         client.status()
+    assert type(raised.value) is error
+
+
+def test_a_stranger_on_the_port_is_told_from_the_service(service: Service, client: Client) -> None:
+    """Port numbers get mixed up; another program's page or error must not end in a decoding error."""
+    for service.status, service.body in ((200, b"<html>"), (404, b'{"detail": "Not Found"}')):
+        with pytest.raises(errors.ServiceUnreachable, match="is it the nextlevel service"):
+            client.status()
 
 
 def test_nobody_on_the_port_is_unreachable() -> None:

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import typer
-from rich.console import Console
-from rich.table import Table
+
+from nextlevel.model import block_text
 
 from .commands import examples
 from .service import AsJson, Install, Profile, connect, scope
+from .show import console, facts, printable, table
 
 recall = typer.Typer(add_completion=False)
 remember = typer.Typer(add_completion=False)
@@ -43,14 +44,17 @@ def run_recall(
     if as_json:
         typer.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
         return
-    console = Console(highlight=False)
-    if not found.items:
-        console.print("nothing known that fits")
+    out = console()
+    if found.items:
+        rows = [(f"{item['score']:.2f}", item["text"], item["why"], facts(item["channels"])) for item in found.items]
+        columns = ("score", "memory", "why", "channels")
+        shown = len(columns) if explain else 3
+        out.print(table(columns[:shown], [row[:shown] for row in rows]))
     else:
-        console.print(_items(found.items, explain=explain))
-    for left_out in found.dropped if explain else []:
-        console.print(f"[dim]left out: {left_out['text']} ({left_out['why']})[/]")
-    console.print(f"[dim]{found.rung} · {found.ms:.0f} ms · {'with' if found.vectors else 'without'} vectors[/]")
+        out.print("nothing known that fits")
+    for left_out in found.dropped:
+        out.print(printable(f"left out: {left_out['text']} ({left_out['why']})"), style="dim")
+    out.print(f"{found.rung} · {found.ms:.0f} ms · {'with' if found.vectors else 'without'} vectors", style="dim")
 
 
 @remember.command(
@@ -68,7 +72,11 @@ def run_remember(
 ) -> None:
     """Store a memory because you say so."""
     accepted = connect().remember(text, scope(install, profile), type=type_)
-    typer.echo(f"{accepted.state}: turn {accepted.turn} (see `nextlevel trace {accepted.turn}`)")
+    for block in accepted.blocks:
+        typer.echo(f"remembered: {_sentence(block)}")
+    if not accepted.blocks:
+        why = f" ({accepted.reason})" if accepted.reason else ""
+        typer.echo(f"{accepted.state}{printable(why)}: see `nextlevel trace {accepted.turn}`")
 
 
 @forget.command(
@@ -91,7 +99,7 @@ def run_forget(
         typer.echo("nothing fits; nothing was forgotten")
         raise typer.Exit(1)
     for text in doomed.values():
-        typer.echo(f"  {text}")
+        typer.echo(f"  {printable(text)}")
     if not yes:
         typer.confirm(f"Forget {'this' if len(doomed) == 1 else f'these {len(doomed)}'}?", abort=True)
     gone = [block for wanted in doomed for block in client.forget(wanted, whose)]
@@ -107,30 +115,18 @@ def run_trace(
     if as_json:
         typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
-    console = Console(highlight=False)
-    state, reason = found["turn"]["state"], found["turn"].get("reason")
-    console.print(f"[bold]{turn}[/] {state}" + (f" ({reason})" if reason else ""))
-    events = Table("at", "event", "facts", box=None)
-    for event in found["events"]:
-        facts = {key: value for key, value in event.items() if key not in {"at", "event"}}
-        events.add_row(str(event.get("at", "")), str(event.get("event", "")), _facts(facts))
-    console.print(events)
-    for block in found["blocks"]:
-        console.print(f"  → {block['text']} [dim]{block['id']}[/]")
-
-
-def _items(items: list[dict[str, Any]], *, explain: bool) -> Table:
-    table = Table("score", "memory", "why", *(["channels"] if explain else []), box=None)
-    for item in items:
-        row = [f"{item['score']:.2f}", item["text"], item["why"]]
-        table.add_row(*row, *([_facts(item["channels"])] if explain else []))
-    return table
-
-
-def _facts(facts: dict[str, Any]) -> str:
-    return " ".join(
-        f"{name}={value:.2f}" if isinstance(value, float) else f"{name}={value}" for name, value in facts.items()
+    out = console()
+    state, reason = found["turn"]["state"], found["turn"]["reason"]
+    out.print(printable(f"{turn} {state}" + (f" ({reason})" if reason else "")), style="bold")
+    out.print(
+        table(("at", "step", "facts"), [(step["at"], step["step"], facts(step["facts"])) for step in found["events"]])
     )
+    for block in found["blocks"]:
+        out.print(f"→ {_sentence(block)} ({block['status']})")
+
+
+def _sentence(block: dict[str, Any]) -> str:
+    return printable(block_text(block["subject"], block["predicate"], block["object"], negated=block["negated"]))
 
 
 def _is_id(text: str) -> bool:

@@ -20,8 +20,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from nextlevel.auth import OPERATOR, secret_of, token
 from nextlevel.client import Client
-from nextlevel.errors import Misconfigured, ServiceUnreachable
+from nextlevel.errors import Misconfigured, NextLevelError, ServiceUnreachable
 from nextlevel.settings import Endpoints, Settings
 from nextlevel.store.migrate import migrate
 
@@ -114,7 +115,8 @@ async def running(
             _publish(endpoints, data_dir / "endpoints.json")
             stack.callback((data_dir / "endpoints.json").unlink, missing_ok=True)
             started = await _start_roles(roles, settings, data_dir, progress, stack)
-            await _wait_until_ready(endpoints, started, progress)
+            service = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
+            await _wait_until_ready(service, started, progress)
             yield endpoints
 
 
@@ -188,10 +190,10 @@ async def _cancel(task: asyncio.Task[None]) -> None:
         await task
 
 
-async def _wait_until_ready(endpoints: Endpoints, roles: Sequence[Role], progress: Progress) -> None:
-    service = Client(endpoints.service_url)
+async def _wait_until_ready(service: Client, roles: Sequence[Role], progress: Progress) -> None:
     since = time.monotonic()
-    while not await asyncio.to_thread(service.alive):
+    workers = any(role.name == "work" for role in roles)
+    while not await asyncio.to_thread(_ready, service, workers):
         for role in roles:
             if role.ends >= ENDS_BEFORE_GIVING_UP:
                 raise Misconfigured(
@@ -199,11 +201,19 @@ async def _wait_until_ready(endpoints: Endpoints, roles: Sequence[Role], progres
                 )
         if time.monotonic() - since > READY_WITHIN_S:
             raise ServiceUnreachable(
-                f"the service does not answer at {endpoints.service_url} after {READY_WITHIN_S:.0f} s; see the logs in "
+                f"{service.url} answers for no service and worker after {READY_WITHIN_S:.0f} s; see the logs in "
                 f"{roles[0].log_file.parent}"
             )
         await asyncio.sleep(READY_POLL_S)
-    progress("serve", f"answers at {endpoints.service_url} after {time.monotonic() - since:.1f} s")
+    progress("serve", f"answers at {service.url} after {time.monotonic() - since:.1f} s")
+
+
+def _ready(service: Client, workers: bool) -> bool:
+    """The service answers and, where workers were started, one of them has given a sign of life."""
+    try:
+        return bool(service.status()["queue"]["workers"]) if workers else service.alive()
+    except NextLevelError:
+        return False
 
 
 async def _need_port(host: str, port: int, *, within_s: float) -> None:

@@ -1,167 +1,128 @@
-"""What a person sees of the memory, printed from a service's answers."""
+"""What a person does with the memory from the command line, on the whole product: real stores, worker and service."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import pytest
 
-from nextlevel.ops.cli.commands import app
-from tests.support.service import Service, running
-
-Run = Callable[..., tuple[int, str]]
-BLOCK = "0192e4a6-7c1e-7d3b-9b1e-2f6a51a0c1d2"
-
-
-@pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    with running() as server:
-        monkeypatch.setenv("NEXTLEVEL_SERVICE_URL", server.url)
-        monkeypatch.setenv("NEXTLEVEL_SECRET", "a secret")
-        yield server
+from nextlevel.ops.up.tree import running
+from nextlevel.settings import load
+from tests.ops.cli.test_cli import nextlevel
+from tests.support import stores
+from tests.support.ports import free_port
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process; its exit code and what it printed."""
-    monkeypatch.setenv("COLUMNS", "200")
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody at a terminal on a machine where `up` runs."""
 
-    def run_it(*words: str) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as ended:
-            app(words, prog_name="nextlevel")
-        return int(ended.value.code or 0), capsys.readouterr().out
+    data_dir: str
 
-    return run_it
+    async def types(self, *words: str) -> tuple[int, str]:
+        code, out, err = await nextlevel("--data-dir", self.data_dir, *words)
+        return code, out + err
 
 
-def _answer(service: Service, document: object) -> None:
-    service.body = json.dumps(document).encode()
+@pytest.fixture(scope="module")
+async def person() -> AsyncIterator[Person]:
+    directory = stores.make_dir()
+    async with running(load(data_dir=directory, serve_port=free_port())):
+        yield Person(str(directory))
+    stores.remove_dir(directory)
 
 
-RECALLED = {
-    "context": "- crm runs on port 8091",
-    "items": [{"text": "crm runs on port 8091", "score": 0.91, "why": "words and entity", "channels": {"words": 0.8}}],
-    "dropped": [{"text": "crm runs on port 8080", "why": "superseded"}],
-    "rung": "service",
-    "ms": 12.3,
-    "abstained": False,
-    "vectors": True,
-}
-
-
-def test_recall_shows_each_memory_with_its_reason(service: Service, run: Run) -> None:
+async def test_what_is_remembered_is_recalled_with_its_reason(person: Person) -> None:
     """A memory without a reason is one that nobody can correct."""
-    _answer(service, RECALLED)
-    code, out = run("recall", "port of the crm")
+    code, out = await person.types("remember", "The crm runs on port 8091")
     assert code == 0
-    assert "0.91" in out
-    assert "crm runs on port 8091" in out
-    assert "words and entity" in out
-    assert "8080" not in out
-    assert "service · 12 ms · with vectors" in out
+    assert out.startswith("remembered: ")
+    code, out = await person.types("recall", "which port does the crm use?")
+    assert code == 0
+    assert "8091" in out
+    assert "vectors" in out.splitlines()[-1]
 
 
-def test_recall_explains_what_was_left_out(service: Service, run: Run) -> None:
-    """The right answer under a floor looks like no answer; here one sees it."""
-    _answer(service, RECALLED)
-    _, out = run("recall", "port", "--explain", "--profile", "work")
-    assert "left out: crm runs on port 8080 (superseded)" in out
-    assert "words=0.80" in out
-    assert service.asked[0][3]["explain"] is True
-    assert service.asked[0][3]["scope"]["profile"] == "work"
-
-
-def test_recall_says_when_nothing_is_known(service: Service, run: Run) -> None:
+async def test_recall_says_when_nothing_is_known(person: Person) -> None:
     """No text at all would look like a fault."""
-    _answer(service, RECALLED | {"items": [], "abstained": True})
-    assert run("recall", "the weather on Mars")[1].startswith("nothing known that fits")
-
-
-@pytest.mark.parametrize("command", [("recall", "port"), ("trace", "k3v9:7"), ("status",)])
-def test_json_is_the_answer_for_programs(service: Service, run: Run, command: tuple[str, ...]) -> None:
-    """Scripts read fields, not tables."""
-    _answer(service, RECALLED)
-    code, out = run(*command, "--json")
+    code, out = await person.types("recall", "the weather on Mars")
     assert code == 0
-    assert json.loads(out)["rung"] == "service"
+    assert out.startswith("nothing known that fits")
 
 
-def test_remember_tells_the_turn_to_trace(service: Service, run: Run) -> None:
-    """One can follow what became of it."""
-    _answer(service, {"turn": "cli:7", "state": "received"})
-    assert run("remember", "tables compact", "--type", "user_preference") == (
-        0,
-        "received: turn cli:7 (see `nextlevel trace cli:7`)\n",
-    )
-    assert service.asked[0][3]["type"] == "user_preference"
+async def test_json_is_for_programs(person: Person) -> None:
+    """Scripts read fields, not tables."""
+    await person.types("remember", "The shop runs on port 7000")
+    _, out = await person.types("recall", "port of the shop", "--json")
+    assert any("7000" in item["text"] for item in json.loads(out)["items"])
+    _, out = await person.types("status", "--json")
+    assert json.loads(out).keys() == {"store", "queue"}
 
 
-def test_forget_names_what_would_go_and_asks(
-    service: Service, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path
-) -> None:
-    """Words fit more than one thinks; without a yes nothing is forgotten."""
-    _answer(service, {"matches": [{"id": BLOCK, "text": "crm runs on port 8080"}]})
-    (tmp_path / "answer").write_text("n\n")
-    with (tmp_path / "answer").open() as stdin:
-        monkeypatch.setattr("sys.stdin", stdin)
-        code, out = run("forget", "crm port")
+async def test_forget_asks_and_without_a_yes_keeps_all(person: Person) -> None:
+    """Words fit more than one thinks, so what would go is shown first. Nobody is there to answer here: that is a no."""
+    await person.types("remember", "The wiki runs on port 7100")
+    code, out = await person.types("forget", "port of the wiki")
     assert code == 1
-    assert "crm runs on port 8080" in out
-    assert "Forget this?" in out
-    assert [asked[3] for asked in service.asked if "block" in asked[3]] == []
+    assert "7100" in out
+    assert "Forget th" in out
+    assert "7100" in (await person.types("recall", "port of the wiki"))[1]
 
 
-def test_forget_by_id_with_yes_asks_nobody(service: Service, run: Run) -> None:
-    """For scripts."""
-    _answer(service, {"forgotten": [BLOCK]})
-    code, out = run("forget", BLOCK, "--yes")
+async def test_what_is_forgotten_is_not_recalled(person: Person) -> None:
+    """By query or by id, and gone when the command returns."""
+    await person.types("remember", "The intranet runs on port 7200")
+    _, found = await person.types("recall", "port of the intranet", "--json")
+    block = next(item["block"]["id"] for item in json.loads(found)["items"] if "7200" in item["text"])
+    code, out = await person.types("forget", block, "--yes")
     assert code == 0
     assert out.endswith("forgotten: 1\n")
-    assert service.asked[0][3]["block"] == BLOCK
+    assert "7200" not in (await person.types("recall", "port of the intranet"))[1]
+    code, out = await person.types("forget", block, "--yes")
+    assert code == 1
+    assert f"no block {block}" in out
 
 
-def test_forget_of_what_is_not_there_fails(service: Service, run: Run) -> None:
-    """Exit code 1, so that a script doesn't take it for done."""
-    _answer(service, {"matches": []})
-    assert run("forget", "the weather on Mars", "--yes") == (1, "nothing fits; nothing was forgotten\n")
-
-
-def test_trace_shows_a_turns_life(service: Service, run: Run) -> None:
-    """Why is this not remembered? The reason stands at the top."""
-    _answer(
-        service,
-        {
-            "turn": {"state": "skipped", "reason": "chit-chat"},
-            "events": [{"at": "2026-06-03T10:00:00Z", "event": "prefiltered", "score": 0.25}],
-            "blocks": [{"id": BLOCK, "text": "crm runs on port 8091"}],
-        },
-    )
-    code, out = run("trace", "k3v9:7")
+async def test_trace_shows_a_turns_way_to_its_blocks(person: Person) -> None:
+    """Why is this remembered, or not? The turn tells."""
+    await person.types("remember", "The forum runs on port 7300")
+    _, status = await person.types("status", "--json")
+    installs = json.loads(status)["store"]["installations"]
+    turn = next(f"{each['install']}:{each['mark']}" for each in installs if each["mark"] > 0)
+    code, out = await person.types("trace", turn)
     assert code == 0
-    assert out.startswith("k3v9:7 skipped (chit-chat)")
-    assert "score=0.25" in out
-    assert f"→ crm runs on port 8091 {BLOCK}" in out
+    assert out.startswith(f"{turn} stored")
+    assert "→ " in out
+    assert (await person.types("trace", turn, "--json"))[0] == 0
 
 
-def test_status_shows_depth_and_age_as_a_person_says_them(service: Service, run: Run) -> None:
-    """ "7260" is a number; "2 h" is a reason to look."""
-    _answer(
-        service,
-        {
-            "stages": [
-                {"stage": "extract", "depth": 3, "oldest_s": 7260},
-                {"stage": "link", "depth": 0, "oldest_s": None},
-            ],
-            "receipts": [{"install": "k3v9", "mark": 41, "gaps": [[43, 44]]}],
-            "dead_letters": [],
-            "workers": [{"process": "host:1", "seen_s": 3}],
-        },
-    )
-    code, out = run("status")
-    lines = [line.split() for line in out.splitlines()]
+async def test_trace_of_no_turn_is_an_error_in_one_line(person: Person) -> None:
+    """Exit code 1: what was asked for is not there."""
+    code, out = await person.types("trace", "local:999999")
+    assert code == 1
+    assert out.count("\n") == 1
+
+
+async def test_status_shows_each_part_of_a_turns_way(person: Person) -> None:
+    """Where does it hang? One look from stream to worker."""
+    code, out = await person.types("status")
+    lines = out.splitlines()
     assert code == 0
-    assert ["extract", "3", "2", "h"] in lines
-    assert ["link", "0", "–"] in lines
-    assert ["k3v9", "41", "[43,", "44]"] in lines
-    assert lines[lines.index(["dead", "letters"]) + 1] == ["none"]
+    assert [title for title in ("on the streams", "jobs queued", "receipts", "workers") if title not in lines] == []
+    assert lines[lines.index("workers") + 1] != "none"
+
+
+async def test_a_scope_of_somebody_unknown_is_refused(person: Person) -> None:
+    """A typo in an installation's name must not look like an empty memory."""
+    code, out = await person.types("recall", "anything", "--install", "nobody-enrolled-this")
+    assert code == 1
+    assert out.startswith("nextlevel: ")
+
+
+async def test_a_bad_time_is_told_with_its_place(person: Person) -> None:
+    """The service's own words, without its status code."""
+    code, out = await person.types("recall", "anything", "--as-of", "yesterday")
+    assert code == 1
+    assert "as_of" in out
