@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import shutil
 import socket
 import time
@@ -12,13 +13,14 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from nextlevel.auth import OPERATOR, secret_of, token
-from nextlevel.client import Client, ScopeName
+from nextlevel.client import Client, Recalled, ScopeName
 from nextlevel.errors import Misconfigured, Transient
 from nextlevel.ops.up import lock, place, postgres, tree, valkey
 from nextlevel.settings import Settings, load
@@ -85,7 +87,7 @@ async def play(root: Path, console: Console, *, fresh: bool) -> None:
             client = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
             scope = ScopeName(install=_install_of(ground.home))
             await _tell(month, agent, client, ground, console)
-            await _show(questions, client, scope, console)
+            await _show(month, questions, client, scope, console)
             await _measure(month, agent, console)
     report.heading(console, "Your own Hermes")
     for line in NEXT:
@@ -93,11 +95,10 @@ async def play(root: Path, console: Console, *, fresh: bool) -> None:
 
 
 NEXT = (
-    ".venv/bin/nextlevel up               everything, with data of your own; leave it on",
-    ".venv/bin/nextlevel hermes install   the plugin, into $HERMES_HOME",
-    "hermes memory setup nextlevel        Hermes uses it from its next start",
-    "",
-    "Again from nothing: make demo ARGS=--fresh. What you saw is in .demo/.",
+    ".venv/bin/nextlevel up              everything, with data of your own",
+    ".venv/bin/nextlevel hermes install  the plugin, into $HERMES_HOME",
+    "hermes memory setup nextlevel       Hermes uses it from its next start",
+    "make demo ARGS=--fresh              this again, from nothing",
 )
 
 
@@ -181,28 +182,34 @@ async def _settle(agent: Agent, client: Client, total: int, logs: Path) -> None:
     raise NotSettled(f"turns are still on their way after {SETTLED_WITHIN_S:.0f} s; the logs say why: {logs}")
 
 
-async def _show(questions: list[Probe], client: Client, scope: ScopeName, console: Console) -> None:
+async def _show(month: list[Line], questions: list[Probe], client: Client, scope: ScopeName, console: Console) -> None:
+    zone = datetime.fromisoformat(month[-1].at).tzinfo
     found = await asyncio.to_thread(client.blocks, scope, status=("active", "review", "superseded"))
     report.heading(console, f"What is remembered: {len(found)} blocks")
-    console.print(report.blocks(found))
+    console.print(report.blocks(found, zone))
     report.heading(console, "How it hangs together")
     console.print(report.graph(await asyncio.to_thread(client.graph, scope)))
-    report.heading(console, "Asked")
-    for probe in (probe for probe in questions if probe.show):
-        answer = await asyncio.to_thread(
-            partial(client.recall, probe.query, scope, mode="prefetch", as_of=probe.as_of, explain=True)
-        )
-        console.print(report.recall(probe, answer))
+    report.heading(console, f"Asked: {len(questions)} questions whose answers the month fixes")
+    answers = [(probe, await asyncio.to_thread(partial(_ask, client, scope, probe))) for probe in questions]
+    for probe, answer in answers:
+        if probe.show:
+            console.print(report.recall(probe, answer))
+    console.print(report.score(answers))
+
+
+def _ask(client: Client, scope: ScopeName, probe: Probe) -> Recalled:
+    return client.recall(probe.query, scope, mode="prefetch", as_of=probe.as_of, explain=True)
 
 
 async def _measure(month: list[Line], agent: Agent, console: Console) -> None:
-    """Ask through the plugin what nobody asked before, and then the same again."""
-    queries = list(dict.fromkeys(line.user for line in month))
+    """Ask through the plugin what nobody has ever asked, and then the same again."""
+    fresh = secrets.token_hex(3)  # no cache, nor one that an earlier run has filled, knows a query that ends in it
+    queries = [f"{line.assistant} {fresh}" for line in month]
     # A session for each pass: within one, the plugin gives no line a second time.
-    first = [(await agent.prefetch("demo-first", query))[1] for query in queries]
+    new = [(await agent.prefetch("demo-new", query))[1] for query in queries]
     again = [(await agent.prefetch("demo-again", query))[1] for query in queries]
     report.heading(console, "How long a turn is held up")
-    console.print(report.times({"asked before (hit)": again, "new (miss)": first}))
+    console.print(report.times({"asked before (hit)": again, "never asked (miss)": new}))
 
 
 def _install_of(hermes_home: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -24,8 +24,8 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 TYPES = ("user_preference", "project_state", "learned_pattern", "entity_relationship", "procedural")
 
 
-def blocks(rows: Sequence[Row]) -> RenderableType:
-    """The blocks by type, each with its validity, and beneath it those that it replaced."""
+def blocks(rows: Sequence[Row], zone: tzinfo | None) -> RenderableType:
+    """The blocks by type, each with its validity in the person's zone, and beneath it those that it replaced."""
     replaced: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row["superseded_by"] is not None:
@@ -34,21 +34,22 @@ def blocks(rows: Sequence[Row]) -> RenderableType:
     for type_ in TYPES:
         living = [row for row in rows if row["type"] == type_ and row["superseded_by"] is None]
         if living:
-            parts += [Text(f"{type_} ({len(living)})", style="bold cyan"), _blocks_of(living, replaced)]
+            parts += [Text(f"{type_} ({len(living)})", style="bold cyan"), _blocks_of(living, replaced, zone)]
     return Group(*parts)
 
 
-def _blocks_of(living: Iterable[Row], replaced: Mapping[str, list[Row]]) -> Table:
+def _blocks_of(living: Iterable[Row], replaced: Mapping[str, list[Row]], zone: tzinfo | None) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1), expand=True)
     table.add_column(ratio=1, overflow="fold")
     table.add_column(justify="right", no_wrap=True)
     for row in sorted(living, key=lambda row: (row["subject"].casefold(), row["predicate"], row["valid_from"])):
         style = "" if row["status"] == "active" else "dim"
         note = "" if row["status"] == "active" else f" [{row['status']}]"
-        table.add_row(Text(f"  {_sentence(row)}{note}", style=style), Text(_validity(row), style=style))
+        table.add_row(Text(f"  {_sentence(row)}{note}", style=style), Text(_validity(row, zone), style=style))
         for depth, old in _line_of(row, replaced):
             table.add_row(
-                Text(f"  {'  ' * depth}└ replaced: {_sentence(old)}", style="dim"), Text(_validity(old), style="dim")
+                Text(f"  {'  ' * depth}└ replaced: {_sentence(old)}", style="dim"),
+                Text(_validity(old, zone), style="dim"),
             )
     return table
 
@@ -107,6 +108,13 @@ def recall(probe: Probe, found: Recalled) -> RenderableType:
     return Group(head, table, verdict)
 
 
+def score(answers: Sequence[tuple[Probe, Recalled]]) -> RenderableType:
+    """How many of the questions were answered right, and which were not."""
+    wrong = [probe for probe, found in answers if not probe.passes(found.context)]
+    lines = [Text(f"{len(answers) - len(wrong)} of {len(answers)} right", style="bold")]
+    return Group(Text(), *lines, *(Text(f"  ✗ {probe.query} ({probe.why})", style="red") for probe in wrong))
+
+
 def times(rows: Mapping[str, Sequence[float]]) -> RenderableType:
     """Median and 99th percentile of each kind, in milliseconds."""
     table = Table(box=None, padding=(0, 2))
@@ -132,13 +140,14 @@ def heading(console: Console, text: str) -> None:
     console.rule(Text(text, style="bold"), align="left", style="dim")
 
 
-def day(moment: str) -> str:
-    """The day of an RFC 3339 time.
+def day(moment: str, zone: tzinfo | None = None) -> str:
+    """The day of an RFC 3339 time, in its own zone or in another.
 
-    >>> day("2026-06-04T16:20:01+02:00")
+    >>> day("2026-06-04T23:20:01+02:00")
     '4 Jun'
     """
     at = datetime.fromisoformat(moment)
+    at = at if zone is None else at.astimezone(zone)
     return f"{at.day} {MONTHS[at.month - 1]}"
 
 
@@ -146,6 +155,6 @@ def _sentence(row: Row) -> str:
     return block_text(row["subject"], row["predicate"], row["object"], negated=row["negated"])
 
 
-def _validity(row: Row) -> str:
-    since = day(row["valid_from"])
-    return f"since {since}" if row["valid_to"] is None else f"{since} – {day(row['valid_to'])}"
+def _validity(row: Row, zone: tzinfo | None) -> str:
+    since = day(row["valid_from"], zone)
+    return f"since {since}" if row["valid_to"] is None else f"{since} – {day(row['valid_to'], zone)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
 from typing import Any
 
 from rich.console import Console
@@ -42,7 +43,7 @@ def test_a_block_stands_above_those_that_it_replaced() -> None:
         block("b", "8085", superseded_by="c", **ended),
         block("c", "8091", valid_from="2026-06-04T16:20:01+02:00"),
     ]
-    type_, *lines = [line.strip() for line in printed(report.blocks(rows))]
+    type_, *lines = [line.strip() for line in printed(report.blocks(rows, None))]
     assert "project_state (1)" == type_
     assert ["8091", "8085", "8080"] == [line.split(" port ")[1][:4] for line in lines]
     assert ["since 4 Jun", "1 Jun – 4 Jun", "1 Jun – 4 Jun"] == [line.split("  ")[-1].strip() for line in lines]
@@ -56,7 +57,7 @@ def test_blocks_are_sorted_by_type_and_a_negated_one_says_so() -> None:
         block("b", "emojis", type="user_preference", subject="user", predicate="wants", negated=True),
         block("c", "maybe", status="review", type="procedural"),
     ]
-    lines = printed(report.blocks(rows))
+    lines = printed(report.blocks(rows, None))
     assert ["user_preference (1)", "project_state (1)", "procedural (1)"] == [x for x in lines if not x.startswith(" ")]
     assert any("user wants not: emojis" in line for line in lines)
     assert any("[review]" in line for line in lines)
@@ -64,7 +65,7 @@ def test_blocks_are_sorted_by_type_and_a_negated_one_says_so() -> None:
 
 def test_nothing_is_wider_than_eighty_columns() -> None:
     """Long facts are folded, dates stay whole."""
-    lines = printed(report.blocks([block("a", "word " * 60)]))
+    lines = printed(report.blocks([block("a", "word " * 60)], None))
     assert max(map(len, lines)) <= 80
     assert 1 == sum("since 1 Jun" in line for line in lines)
 
@@ -119,6 +120,18 @@ def test_an_answer_that_abstains_says_that_the_model_gets_nothing() -> None:
     text = "\n".join(printed(report.recall(Probe("passport?", None, "never said"), nothing)))
     assert "the model gets no text" in text
     assert "✓ never said" in text
+
+
+def test_the_score_names_what_was_answered_wrong() -> None:
+    """A demo that only shows what went well proves nothing."""
+    nothing = Recalled("", [], rung="hot", ms=3.0, abstained=True)
+    asked = [(Probe("passport?", None, "never said"), nothing), (Probe("port?", ("8091",), "it moved"), nothing)]
+    assert ["1 of 2 right", "✗ port? (it moved)"] == [line.strip() for line in printed(report.score(asked))[1:]]
+
+
+def test_a_day_is_the_speakers() -> None:
+    """Midnight in Berlin is the evening before in UTC: the day shown must be the one that was said."""
+    assert "15 Jun" == report.day("2026-06-14T22:00:00Z", timezone(timedelta(hours=2)))
 
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:
