@@ -10,6 +10,9 @@ from nextlevel.model import BlockType, Category
 from .pack import Pack
 
 _TRIM = " ,.:;!-–—"
+_MOST_BEFORE_TASTE = 24
+"""Characters before "I prefer" that only say where it holds: "in TypeScript i prefer …"."""
+_SOMEWHERE = re.compile(r"(?:in|on|at|from|im|am|auf|aus|again|wieder)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,12 @@ def directive(text: str, pack: Pack) -> Directive | None:
     no = pack.match("directive_no", text) or pack.match("directive_none", text)
     if no is not None and _says_enough(text[no.end() :]):
         return _preference("wants", text[no.end() :], True, 0.8 if standing or formatting else 0.7, category, "never")
-    taste = pack.match("first_taste", text)
-    if taste is not None and _says_enough(text[taste.end() :]):
-        if pack.match("first_dislike", text):
-            return _preference("wants", text[taste.end() :], True, 0.75, category, "dislikes")
-        return _preference("prefers", text[taste.end() :], False, 0.75, category, "taste")
+    taste = pack.find("first_taste", text)
+    if taste is not None and taste.start() <= _MOST_BEFORE_TASTE and _says_enough(text[taste.end() :]):
+        where = f" ({before})" if (before := text[: taste.start()].strip(_TRIM)) else ""
+        if pack.match("first_dislike", text[taste.start() :]):
+            return _preference("wants", text[taste.end() :].strip(_TRIM) + where, True, 0.75, category, "dislikes")
+        return _preference("prefers", text[taste.end() :].strip(_TRIM) + where, False, 0.75, category, "taste")
     yes = pack.match("directive_yes", text)
     if yes is not None and _says_enough(text):
         return _preference("wants", text, False, 0.8 if standing or formatting else 0.65, category, "always")
@@ -45,7 +49,7 @@ def directive(text: str, pack: Pack) -> Directive | None:
 
 def implied(text: str, pack: Pack) -> Directive | None:
     """A rule without a verb of command: words of form ("compact table, please"), or a standing word in a fragment."""
-    if pack.verbs.search(text) is None and _says_enough(text) and pack.has("formatting", text):
+    if pack.verbs.search(text) is None and pack.has("formatting", text) and not _SOMEWHERE.match(text):
         return _preference("wants", text, False, 0.65, Category.FORMATTING, "form")
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,20 +13,21 @@ from nextlevel.model import BlockType, Candidate, Category, EntityType, Provenan
 from ... import predicates, temporal
 from ..found import Dropped, Extraction
 from .actions import workflow
-from .directive import directive, implied
+from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
-from .names import is_database, names
-from .pack import Pack, Rule, load
+from .names import names
+from .pack import Pack, load
+from .patterns import bare_value, by_patterns, with_entity
 from .pieces import expanded, mended, pieces, without_filler
 from .stance import Mood, Why, is_request, stance, unfit
-from .statement import KEEPS_VERB, Statement, parse, resolve
+from .statement import Statement, parse
 
 LONGEST_TEXT = 12_000
 """Characters of a message that are read; what is longer is a paste, and its head says what it is for."""
 MOST_CANDIDATES = 40
 _CONTEXT = 300
 _TRIM = " ,.:;!-–—"
-_PORT = re.compile(r"\d{2,5}")
+_PLAIN = frozenset({"is", "has", "behaves", "noted"})
 
 
 @dataclass(slots=True)
@@ -40,6 +40,9 @@ class _Run:
     candidates: list[Candidate] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     retractions: list[str] = field(default_factory=list)
+
+    def drop(self, text: str, why: Why) -> None:
+        self.dropped.append(Dropped(text, why))
 
 
 def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
@@ -56,7 +59,7 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
         if clause.sentence != sentence:
             sentence, pack = clause.sentence, _pack_of(clause.text, language)
         if (why := unfit(clause)) is not None:
-            run.dropped.append(Dropped(clause.text, why))
+            run.drop(clause.text, why)
         elif pack is not None:
             _clause(clause, pack, run)
     if turn.tools and (found := workflow(turn, *_task(text, run.focus), pack)) is not None:
@@ -82,18 +85,14 @@ def _pack_of(text: str, language: str) -> Pack | None:
 
 
 def _in_fiction(window: Sequence[Turn]) -> bool:
-    fiction = False
-    for turn in window:
+    """Whether the session is in a story that nobody has ended."""
+    for turn in reversed(window):
         pack = load(detect.language(turn.user_text))
-        if (
-            pack is not None
-            and pack.has("fiction_start", turn.user_text)
-            and not pack.has("fiction_end", turn.user_text)
-        ):
-            fiction = True
-        elif pack is not None and pack.has("fiction_end", turn.user_text):
-            fiction = False
-    return fiction
+        if pack is not None and pack.has("fiction_end", turn.user_text):
+            return False
+        if pack is not None and pack.has("fiction_start", turn.user_text):
+            return True
+    return False
 
 
 # ---- one clause
@@ -101,59 +100,80 @@ def _in_fiction(window: Sequence[Turn]) -> bool:
 
 def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
     if retract := pack.find("retract", clause.text):
-        _retract(clause, clause.text[: retract.start()], run)
+        named = next((what for what in retract.groupdict().values() if what), None)
+        _retract(clause, named, clause.text[: retract.start()], run)
         return
     explicit = pack.find("explicit", clause.text)
-    run.mood.explicit = run.mood.explicit or explicit is not None
     text = clause.text
     if explicit is not None:
+        run.mood.explicit = True
         text = text[explicit.end() :].strip(_TRIM) or text[: explicit.start()].strip(_TRIM)
-    if not text:
+    text = without_filler(text, pack)
+    if _procedure(text, clause, pack, run):
         return
-    for piece in pieces(text, pack):
-        _piece(piece, clause, pack, run)
+    asked = False
+    for piece in pieces(text, pack) if text else ():
+        if asked and not pack.has("always", piece):
+            run.drop(piece, Why.ONE_OFF)
+        else:
+            asked = _piece(piece, clause, pack, run) is Why.ONE_OFF
 
 
-def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> None:
+def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
+    """ "how a release goes: build, test, tag": the steps are one memory, however many commas part them."""
+    head, colon, steps = text.partition(": ")
+    if not colon or steps.count(",") + steps.count(" then ") + steps.count(" dann ") < 2:
+        return False
+    if pack.match("procedure", head) is None or stance(head, clause, pack, run.mood) not in (None, Why.QUESTION):
+        return False
+    draft = _draft(text, text, clause, pack, run)
+    run.candidates.append(
+        replace(
+            draft,
+            type=BlockType.PROCEDURAL,
+            category=Category.WORKFLOW,
+            subject=head.strip(_TRIM),
+            predicate="done_by",
+            object=steps.strip(_TRIM),
+            confidence=0.85,
+            rule="procedure",
+            entities=names_in(steps),
+        )
+    )
+    return True
+
+
+def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
+    """One statement: candidates, or the reason why there are none."""
     plain = without_filler(piece, pack)
     why = stance(plain, clause, pack, run.mood)
-    if why is not None:
-        run.dropped.append(Dropped(piece, why))
-        return
-    mended_text, slipped = mended(plain, pack)
-    text = expanded(mended_text, pack)
-    if not run.mood.explicit and is_request(text, pack):
-        run.dropped.append(Dropped(piece, Why.ONE_OFF))
-        _see(text, run)
-        return
-    found = list(_candidates(text, piece, clause, pack, run))
-    _see(text, run)
+    text, slipped = mended(plain, pack)
+    text = expanded(text, pack)
+    if why is None and not run.mood.explicit and is_request(text, pack):
+        why = Why.ONE_OFF
+    found = list(_candidates(text, piece, clause, pack, run)) if why is None else []
+    for name in names(text):
+        run.focus.saw(name.text, name.type)
     if not found:
-        run.dropped.append(Dropped(piece, Why.NOTHING))
-    corrects = slipped or pack.has("correction", piece)
+        why = why or Why.NOTHING
+        run.drop(piece, why)
+    corrects = slipped or pack.has("correction", piece) or pack.match("objection", clause.text) is not None
     run.candidates += [replace(each, corrects=each.corrects or corrects) for each in found]
+    if found and found[-1].subject != "user":
+        run.focus.topic = found[-1].subject
+    return why
 
 
 def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) -> Iterator[Candidate]:
     """By patterns first; then a directive; then a plain statement, if it has weight."""
     draft = _draft(piece, text, clause, pack, run)
-    by_rule = list(_by_rules(text, draft, pack, run))
-    yield from by_rule
-    if by_rule and not any(rule.goes_on for rule in pack.rules if rule.name in {c.rule for c in by_rule}):
+    found = list(by_patterns(text, draft, pack, run.focus))
+    yield from (candidate for _, candidate in found)
+    if found and not any(rule.goes_on for rule, _ in found):
         return
     wish = directive(text, pack)
     if wish is not None:
-        yield replace(
-            draft,
-            type=wish.type,
-            category=wish.category,
-            subject="user",
-            predicate=wish.predicate,
-            object=wish.object,
-            negated=wish.negated,
-            confidence=wish.confidence,
-            rule=wish.rule,
-        )
+        yield _wished(wish, draft)
         return
     said = parse(text, pack, run.focus)
     weight = _weight(text, said, draft, pack)
@@ -161,28 +181,18 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
         if said.kind == "person":
             run.focus.person = said.subject
         yield _stated(said, draft, weight, text, pack)
-        return
-    fragment = implied(text, pack)
-    if fragment is not None:
-        yield replace(
-            draft,
-            type=fragment.type,
-            category=fragment.category,
-            subject="user",
-            predicate=fragment.predicate,
-            object=fragment.object,
-            confidence=fragment.confidence,
-            rule=fragment.rule,
-        )
-    elif not by_rule and (weight >= 2 or draft.explicit) and len(content_words(text)) >= 2:
+    elif (fragment := implied(text, pack)) is not None:
+        yield _wished(fragment, draft)
+    elif not found and (weight >= 2 or draft.explicit) and len(content_words(text)) >= 2:
         yield replace(draft, object=text.strip(_TRIM), confidence=0.8 if draft.explicit else 0.55)
 
 
 def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Candidate:
     """What all candidates of a piece share."""
     held = temporal.validity(text, run.turn.at, pack.language)
+    whole = expanded(mended(clause.text, pack)[0], pack)
     return Candidate(
-        type=BlockType.LEARNED_PATTERN,
+        type=BlockType.PROCEDURAL if pack.has("steps", text) else BlockType.LEARNED_PATTERN,
         category=Category.PROJECT,
         subject=run.focus.subject,
         predicate="noted",
@@ -191,8 +201,8 @@ def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Cand
         provenance=Provenance.USER_STATED,
         span=piece if piece in clause.text else clause.text,
         rule="statement",
-        context=expanded(mended(clause.text, pack)[0], pack)[:_CONTEXT] if clause.text != piece else "",
-        entities=tuple((name.text, name.type) for name in names(text)),
+        context="" if whole == text else whole[:_CONTEXT],
+        entities=names_in(text),
         explicit=run.mood.explicit,
         project=run.focus.project,
         valid_from=held.valid_from,
@@ -200,115 +210,23 @@ def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Cand
     )
 
 
-# ---- patterns
+def names_in(text: str) -> tuple[tuple[str, EntityType], ...]:
+    """The names of a text as a candidate carries them."""
+    return tuple((name.text, name.type) for name in names(text))
 
 
-def _by_rules(text: str, draft: Candidate, pack: Pack, run: _Run) -> Iterator[Candidate]:
-    taken: set[str | tuple[str, str | None]] = set()
-    # In the order of the text, so that "she" is the person named last.
-    hits = [(match.start(), n, rule, match) for n, rule in enumerate(pack.rules) if (match := rule.regex.search(text))]
-    for _, _, rule, match in sorted(hits, key=lambda hit: hit[:2]):
-        if rule.name in taken:
-            continue
-        made = _made(rule, match, text, draft, pack, run)
-        if made is None or (made.predicate, made.value) in taken:
-            continue
-        taken.add(rule.name)
-        if made.value is not None:
-            taken.add((made.predicate, made.value))
-        yield made
-
-
-def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: Pack, run: _Run) -> Candidate | None:
-    groups = {name: (value or "").strip(_TRIM + "`") for name, value in match.groupdict().items()}
-    subject = _subject(rule, groups, text, pack, run.focus)
-    object_ = _filled(rule.object, groups)
-    if not subject or not object_:
-        return None
-    predicate, object_ = _predicate(rule, object_, pack)
-    known = predicates.get(predicate)
-    entities = draft.entities
-    if rule.role == "person":
-        run.focus.person = subject
-        entities = _with(entities, subject, EntityType.PERSON)
-    elif rule.role == "value_person":
-        entities = _with(entities, groups["value"], EntityType.PERSON)
-    elif rule.role == "project":
-        run.focus.introduced(groups["value"])
-        entities = _with(entities, groups["value"], EntityType.PROJECT)
+def _wished(wish: Directive, draft: Candidate) -> Candidate:
     return replace(
         draft,
-        type=rule.type or known.type or BlockType.ENTITY_RELATIONSHIP,
-        category=rule.category or known.category or (Category.CONTACT if rule.role == "person" else Category.PROJECT),
-        subject=subject,
-        predicate=predicate,
-        object=object_,
-        key=known.key,
-        value=object_ if known.key else None,
-        confidence=rule.confidence,
-        rule=rule.name,
-        corrects=rule.corrects,
-        negated=rule.negated,
-        entities=entities,
+        type=wish.type,
+        category=wish.category,
+        subject="user",
+        predicate=wish.predicate,
+        object=wish.object,
+        negated=wish.negated,
+        confidence=wish.confidence,
+        rule=wish.rule,
     )
-
-
-def _filled(template: str, groups: dict[str, str]) -> str:
-    for name, value in groups.items():
-        template = template.replace(f"{{{name}}}", value)
-    return template
-
-
-def _subject(rule: Rule, groups: dict[str, str], text: str, pack: Pack, focus: Focus) -> str | None:
-    """Whom or what a pattern speaks of, pronouns resolved."""
-    if rule.subject == "user":
-        return "user"
-    if rule.subject == "focus":
-        return focus.subject
-    if rule.subject == "left":
-        said = parse(text, pack, focus)
-        return said.subject if said is not None and said.kind != "user" else focus.subject
-    named = _filled(rule.subject, groups)
-    if not named:
-        return focus.subject
-    if rule.role == "person":
-        pronoun = not named[:1].isupper() or named.casefold() in pack.pronouns["person"]
-        return focus.person if pronoun else _person(named, pack)
-    return resolve(named, pack, focus)[0]
-
-
-def _person(named: str, pack: Pack) -> str | None:
-    """A person's name as it stands; words that are capitalised only because they begin a sentence are none."""
-    first, _, rest = named.partition(" ")
-    if first.casefold() in pack.pronouns["article"]:
-        return rest or None
-    common = (
-        first.casefold() in pack.pronouns["thing"]
-        or first.casefold() in pack.pronouns["first"]
-        or not content_words(first)
-    )
-    return None if common else named
-
-
-def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
-    """A pattern's predicate, made exact by the value's form, or by the verb that a person's `responsible_for` begins with."""
-    if rule.predicate == "uses" and is_database(object_):
-        return "uses_database", object_
-    if rule.predicate == "uses" and _PORT.fullmatch(object_):
-        return "runs_on_port", object_
-    verb = pack.verbs.match(object_) if rule.predicate == "responsible_for" else None
-    if verb is None:
-        return rule.predicate, object_
-    predicate, rest = pack.said[" ".join(verb[0].casefold().split())], object_[verb.end() :].strip(_TRIM)
-    if predicate in ("behaves", "needs", "uses", "goes_to", "on_host"):
-        return "responsible_for", object_
-    return (predicate, object_) if predicate in KEEPS_VERB or not rest else (predicate, rest)
-
-
-def _with(
-    entities: tuple[tuple[str, EntityType], ...], name: str, kind: EntityType
-) -> tuple[tuple[str, EntityType], ...]:
-    return entities if any(name == known for known, _ in entities) else (*entities, (name, kind))
 
 
 # ---- statements
@@ -316,79 +234,70 @@ def _with(
 
 def _weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> int:
     """How much speaks for keeping a plain statement. 0: small talk. 1: enough for a subject that is named."""
-    if pack.has("momentary", text) and not pack.has("standing", text):
+    if len(content_words(text)) < 2 or (pack.has("momentary", text) and not pack.has("standing", text)):
         return 0
-    points = min(2, len(draft.entities))
-    points += bool(draft.valid_from or draft.valid_to)
+    points = min(2, len(draft.entities)) + (draft.valid_from is not None or draft.valid_to is not None)
     points += pack.has("standing", text) + pack.has("quirk", text)
-    if said is not None:
-        points += 2 * (said.value is not None)
-        points += said.predicate not in ("is", "has", "behaves", "noted") and said.kind != "user"
-        points += said.kind == "person" or any(c.isdigit() for c in said.object)
-        points += (
-            said.subject[:1].isupper()
-            and pack.language == "en"
-            and said.subject.casefold() not in pack.pronouns["first"]
-        )
-        points += said.said == ":" or said.subject.startswith("user's ")
-    return int(points) if len(content_words(text)) >= 2 else 0
+    if said is None:
+        return points + any(c.isdigit() for c in text)
+    points += 2 * (said.value is not None)
+    points += said.predicate not in _PLAIN and said.kind != "user"
+    points += said.kind == "person" or any(c.isdigit() for c in said.object)
+    points += said.subject[:1].isupper() and pack.language == "en"
+    points += said.said == ":" or said.subject.startswith("user's ")
+    return points
 
 
 def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pack) -> Candidate:
     known = predicates.get(said.predicate)
     kind = known.type
     if kind is None:
-        quirky = pack.has("quirk", text) or pack.has("standing", text)
-        kind = (
-            BlockType.LEARNED_PATTERN
-            if quirky or said.predicate in ("behaves", "noted")
-            else BlockType.ENTITY_RELATIONSHIP
-        )
-    category = known.category or (
-        Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
-    )
+        quirky = pack.has("quirk", text) or pack.has("standing", text) or said.predicate in ("behaves", "noted")
+        kind = BlockType.LEARNED_PATTERN if quirky else BlockType.ENTITY_RELATIONSHIP
+        kind = draft.type if draft.type is BlockType.PROCEDURAL else kind
+    shelf = Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
+    person = said.kind == "person" and said.subject != "user"
     return replace(
         draft,
         type=kind,
-        category=category,
+        category=known.category or shelf,
         subject=said.subject,
         predicate=said.predicate,
         object=said.object,
         key=known.key if said.value else None,
-        value=said.value,
+        value=bare_value(said.value) if said.value else None,
         confidence=min(0.85, 0.5 + 0.1 * weight),
         rule="slot" if said.value else "statement",
+        entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,
     )
 
 
 # ---- taking back, tasks, order
 
 
-def _retract(clause: Clause, before: str, run: _Run) -> None:
-    """ "Forget that": what this turn said so far; where it said nothing yet, the message before."""
-    said = run.turn.user_text[: clause.start].strip() + (" " + before.strip() if before.strip() else "")
-    if said.strip():
-        run.retractions.append(said.strip())
-    run.dropped += [Dropped(each.span, Why.FORGOTTEN) for each in run.candidates]
+def _retract(clause: Clause, named: str | None, before: str, run: _Run) -> None:
+    """ "Forget what I said about X" takes back X; "forget that", what this turn said so far."""
+    run.drop(clause.text, Why.FORGOTTEN)
+    if named is not None:
+        run.retractions.append(named.strip())
+        return
+    said = f"{run.turn.user_text[: clause.start]} {before}".strip()
+    if said:
+        run.retractions.append(said)
+    for each in run.candidates:
+        run.drop(each.span, Why.FORGOTTEN)
     run.candidates.clear()
-    run.dropped.append(Dropped(clause.text, Why.FORGOTTEN))
 
 
 def _task(text: str, focus: Focus) -> tuple[str, str]:
     """The words that asked for the agent's work, and a name for it."""
-    asked = next(
-        (clause.text for clause in clauses(text) if clause.kind == "prose" and len(content_words(clause.text)) >= 1), ""
-    )
-    return asked, f"{focus.project}: {asked}"[:120] if focus.project else asked[:120]
-
-
-def _see(text: str, run: _Run) -> None:
-    for name in names(text):
-        run.focus.saw(name.text, name.type)
+    prose = (clause.text for clause in clauses(text) if clause.kind == "prose")
+    asked = next((said for said in prose if content_words(said)), "")
+    return asked, (f"{focus.project}: {asked}" if focus.project else asked)[:120]
 
 
 def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    """Each statement once, in order, without what no block can hold: no object, or one that only repeats its subject."""
+    """Each statement once, in order, without what no block can hold: no object, or one that repeats its subject."""
     seen: set[tuple[str, str, str]] = set()
     kept = []
     for each in candidates:

@@ -20,12 +20,13 @@ _THINGS = frozenset({EntityType.PROJECT, EntityType.HOST})
 
 @dataclass(slots=True)
 class Focus:
-    """Changes as clauses go by. `project` is fixed where the host told it; `user` stands for the speaker."""
+    """Changes as clauses go by. `project` is fixed where the host told it; `topic` is the last statement's subject."""
 
     project: str | None = None
     fixed: bool = False
     thing: str | None = None
     person: str | None = None
+    topic: str | None = None
 
     @property
     def subject(self) -> str:

@@ -26,6 +26,8 @@ _PIECES = {
     "path": r"[`\"']?(?:~|\.{1,2}|[\w.-]+:/|[\w.@-]+)?/[\w.@~<>*{}/-]*[`\"']?",
     "number": r"\d+(?:[.,]\d+)*",
 }
+# In chat many write names small; a pattern that says "who" also takes one small word.
+_PIECES["who"] = rf"(?:{_PIECES['name']}|(?-i:[a-zà-žß]{{2,20}}))"
 
 
 @dataclass(frozen=True, slots=True)

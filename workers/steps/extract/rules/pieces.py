@@ -6,37 +6,41 @@ import re
 
 from .pack import Pack
 
-_COMMA = re.compile(r",\s+")
+_JOINT = re.compile(r",\s+|\s(?=(?:and|und)\s)")
 _VALUE = r"[\w./:@~+#-]*[\w/]"
-_OPENERS = re.compile(
-    r"(?:i|im|i['’]m|we|he|she|it|its|it['’]s|they|that|thats|there|this|my|our|her|his|the|you|u|never|always|no|and|but|so|use|dont|don['’]t|"
-    r"ich|wir|er|sie|es|das|die|der|mein\w*|unser\w*|da|dann|nie|immer|kein\w*|nur|bitte|und|aber|also|sonst)\b|[`@~/]|[A-ZÀ-Þ]",
+_NEVER_ALONE = re.compile(
+    r"(?:not|nicht|statt|instead|rather|like|such as|wie|z\.b|e\.g|if|wenn|falls|when|because|weil|unless|which|in case)\b",
     re.IGNORECASE,
 )
+_MOST_BEFORE_VERB = 4
+"""Words that may stand before the verb of a piece that is a statement of its own."""
 
 
 def pieces(text: str, pack: Pack) -> list[str]:
-    """The statements between the commas of a clause. One without a verb of its own stays with what precedes it."""
+    """The statements between the commas and "and"s of a clause. One without a verb of its own stays with what precedes it."""
     cuts = [0]
-    for comma in _COMMA.finditer(text):
-        tail = text[comma.end() :]
-        nxt = _COMMA.search(tail)
-        piece = tail[: nxt.start()] if nxt else tail
-        before = text[cuts[-1] : comma.start()]
-        if _stands_alone(piece, pack) and _is_statement(before, pack):
-            cuts.append(comma.end())
-    return [text[a:b].rstrip(", ") for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+    for joint in _JOINT.finditer(text):
+        following = _JOINT.search(text, joint.end() + 4)
+        piece = text[joint.end() : following.start() if following else len(text)]
+        if _stands_alone(piece, pack) and _is_statement(text[cuts[-1] : joint.start()], pack):
+            cuts.append(joint.end())
+    return [text[a:b].strip(", ") for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 
 
 def _stands_alone(piece: str, pack: Pack) -> bool:
-    if _OPENERS.match(piece) is None and pack.match("directive_yes", piece) is None:
+    """It has a verb near its head with something before it, or begins like a directive."""
+    piece = expanded(without_filler(piece, pack), pack)
+    if _NEVER_ALONE.match(piece):
         return False
-    return _is_statement(piece, pack)
+    verb = pack.verbs.search(piece)
+    if verb is not None and 0 < len(piece[: verb.start()].split()) <= _MOST_BEFORE_VERB:
+        return True
+    return any(pack.match(cue, piece) for cue in ("directive_no", "directive_none", "directive_yes", "first_taste"))
 
 
 def _is_statement(piece: str, pack: Pack) -> bool:
-    verb = pack.verbs.search(piece)
-    if verb is not None:
+    piece = expanded(without_filler(piece, pack), pack)
+    if pack.verbs.search(piece) is not None:
         return True
     return any(pack.match(cue, piece) for cue in ("directive_no", "directive_none", "directive_yes", "first_taste"))
 
@@ -65,7 +69,9 @@ def _alike(old: str, new: str) -> bool:
 def without_filler(text: str, pack: Pack) -> str:
     """The clause without the words at its head that carry nothing; where nothing else is left, the clause."""
     rest = text
-    while (filler := pack.match("filler", rest)) and (shorter := rest[filler.end() :].lstrip(" ,:.!-–")):
+    while (head := pack.match("filler", rest) or pack.match("objection", rest)) and (
+        shorter := rest[head.end() :].lstrip(" ,:.!-–")
+    ):
         rest = shorter
     return rest
 

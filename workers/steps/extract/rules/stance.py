@@ -35,7 +35,8 @@ class Why(StrEnum):
 
 
 _DATA_LINE = re.compile(
-    r"^\s*(?:\[?\d{1,4}[-./:]\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d|at\s+\S+\(|Traceback|File \"|[A-Z_]{4,}=)"
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|"
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
 )
 _TEMPORARY_PATH = re.compile(r"\S*/\S+")
 _LETTER = re.compile(r"[^\W\d_]")

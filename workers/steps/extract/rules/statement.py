@@ -9,11 +9,12 @@ from nextlevel.lang.tokens import stop_words
 
 from ... import predicates
 from .focus import Focus
-from .names import is_database, is_path
+from .names import is_database, is_path, technology
 from .pack import Pack
 
 _MOST_SUBJECT_WORDS = 7
 KEEPS_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
+_PERSONAL = frozenset({"responsible_for", "knows", "left", "away", "available", "works_on"})
 _TRIM = " ,.:;!-–—"
 _LEAD = re.compile(
     r"^(?:now|currently|still|already|also|only|always|just|jetzt|nun|noch|auch|immer|nur|bereits|derzeit|aktuell)\s+",
@@ -54,12 +55,25 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
         predicate = pack.said.get(said)
         if predicate is None or (not right and predicate not in KEEPS_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
             continue
+        if left and left.split()[0].casefold() in pack.pronouns["preposition"]:
+            # "With -n auto it hangs": what stands before the verb says when, not what.
+            return Statement(focus.topic or focus.subject, "noted", text.strip(_TRIM), said)
         subject, kind = resolve(left, pack, focus)
         if subject is None:
             continue
+        if predicate in _PERSONAL and kind == "thing" and _may_be_person(subject, left, pack):
+            kind = "person"
         object_ = f"{verb[0]} {right}".strip() if predicate in KEEPS_VERB else right
         return typed(Statement(subject, predicate, object_, said, kind=kind), left, pack, focus)
     return None
+
+
+def _may_be_person(subject: str, left: str, pack: Pack) -> bool:
+    """One or two words without an article, no technology: who "handles the accounts" is somebody."""
+    words = left.split()
+    if len(words) > 2 or words[0].casefold() in pack.pronouns["article"] or not subject.replace(" ", "").isalpha():
+        return False
+    return technology().search(subject) is None and subject.casefold() not in pack.pronouns["generic"]
 
 
 def _colon(text: str, pack: Pack, focus: Focus) -> Statement | None:
@@ -78,7 +92,7 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     while words and (words[0].casefold().strip(_TRIM) in _LEADING or not words[0].strip(_TRIM)):
         words = words[1:]
     if not words:
-        return focus.subject, "thing"
+        return focus.topic or focus.subject, "thing"
     bare = " ".join(words).strip(_TRIM)
     folded = bare.casefold()
     if folded in pack.pronouns["first"]:
@@ -86,13 +100,17 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     if len(words) == 1 and folded in pack.pronouns["person"] and focus.person is not None:
         return focus.person, "person"
     if folded in pack.pronouns["thing"]:
-        return focus.thing or focus.project or None, "thing"
+        return focus.topic or focus.thing or focus.project or None, "thing"
     if folded in pack.pronouns["person"] or folded in stop_words():
         return None, "thing"
     if words[0].casefold() in pack.pronouns["owner"] and len(words) > 1:
         return f"user's {' '.join(words[1:])}".strip(_TRIM), "thing"
     if words[0].casefold() in pack.pronouns["article"] and len(words) > 1:
         bare = " ".join(words[1:]).strip(_TRIM)
+    if bare.casefold() in pack.pronouns["generic"]:
+        return focus.project or focus.thing or bare, "thing"
+    if words[0].casefold() in pack.pronouns["person"] and focus.person is not None and len(words) > 1:
+        return focus.person, "person"
     return bare.strip("`„“\"'"), "thing"
 
 

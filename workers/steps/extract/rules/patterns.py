@@ -1,0 +1,125 @@
+"""The patterns of a language pack applied to one statement: each match becomes a candidate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nextlevel.lang.tokens import content_words
+from nextlevel.model import BlockType, Candidate, Category, EntityType
+
+from ... import predicates
+from .focus import Focus
+from .names import is_database
+from .pack import Pack, Rule
+from .statement import KEEPS_VERB, parse, resolve
+
+_TRIM = " ,.:;!-–—`"
+_PORT = re.compile(r"\d{2,5}")
+_SAID_OF_WORK = frozenset({"behaves", "needs", "uses", "goes_to", "on_host"})
+_VALUE_END = re.compile(r",|\s(?:on|in|at|since|because|which|auf|in|bei|seit|weil|statt|instead|und|and)\s|\s\(")
+
+
+def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterator[tuple[Rule, Candidate]]:
+    """What the pack's patterns find, in the order of the text, so that "she" is the person named last."""
+    hits = [(match.start(), n, rule, match) for n, rule in enumerate(pack.rules) if (match := rule.regex.search(text))]
+    taken: set[tuple[str, str | None]] = set()
+    for _, _, rule, match in sorted(hits, key=lambda hit: hit[:2]):
+        made = _made(rule, match, text, draft, pack, focus)
+        if made is None or (made.value is not None and (made.predicate, made.value) in taken):
+            continue
+        taken.add((made.predicate, made.value))
+        yield rule, made
+
+
+def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: Pack, focus: Focus) -> Candidate | None:
+    groups = {name: (value or "").strip(_TRIM) for name, value in match.groupdict().items()}
+    subject = _subject(rule, groups, text, pack, focus)
+    object_ = _filled(rule.object, groups)
+    if not subject or not object_:
+        return None
+    predicate, object_ = _predicate(rule, object_, pack)
+    known = predicates.get(predicate)
+    entities = draft.entities
+    if rule.role == "person":
+        focus.person = subject
+        entities = with_entity(entities, subject, EntityType.PERSON)
+    elif rule.role == "value_person":
+        entities = with_entity(entities, groups["value"], EntityType.PERSON)
+    elif rule.role == "project":
+        focus.introduced(groups["value"])
+        entities = with_entity(entities, groups["value"], EntityType.PROJECT)
+    return replace(
+        draft,
+        type=rule.type or known.type or BlockType.ENTITY_RELATIONSHIP,
+        category=rule.category or known.category or (Category.CONTACT if rule.role == "person" else Category.PROJECT),
+        subject=subject,
+        predicate=predicate,
+        object=object_,
+        key=known.key,
+        value=bare_value(object_) if known.key else None,
+        confidence=rule.confidence,
+        rule=rule.name,
+        corrects=rule.corrects,
+        negated=rule.negated,
+        entities=entities,
+    )
+
+
+def bare_value(object_: str) -> str:
+    """The value itself, without what is said beside it: "postgres 15 on birke-02" is "postgres 15"."""
+    end = _VALUE_END.search(object_, 1)
+    return (object_[: end.start()] if end else object_).strip(_TRIM)
+
+
+def with_entity(
+    entities: tuple[tuple[str, EntityType], ...], name: str, kind: EntityType
+) -> tuple[tuple[str, EntityType], ...]:
+    """The entities and one more, unless it is there already."""
+    return entities if any(name == known for known, _ in entities) else (*entities, (name, kind))
+
+
+def _filled(template: str, groups: dict[str, str]) -> str:
+    for name, value in groups.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def _subject(rule: Rule, groups: dict[str, str], text: str, pack: Pack, focus: Focus) -> str | None:
+    """Whom or what a pattern speaks of, pronouns resolved."""
+    if rule.subject == "user":
+        return "user"
+    if rule.subject == "focus":
+        return focus.subject
+    named = "" if rule.subject == "left" else _filled(rule.subject, groups)
+    if not named:
+        said = parse(text, pack, focus)
+        return said.subject if said is not None and said.kind != "user" else focus.topic or focus.subject
+    if rule.role == "person":
+        return focus.person if named.casefold() in pack.pronouns["person"] else _person(named, pack)
+    return resolve(named, pack, focus)[0]
+
+
+def _person(named: str, pack: Pack) -> str | None:
+    """A person's name as it stands; words that are capitalised only because they begin a sentence are none."""
+    first, _, rest = named.partition(" ")
+    if first.casefold() in pack.pronouns["article"]:
+        return rest or None
+    known = (pack.pronouns[kind] for kind in ("thing", "first", "generic"))
+    return None if any(first.casefold() in words for words in known) or not content_words(first) else named
+
+
+def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
+    """A pattern's predicate, made exact by the value's form, or by the verb that a person's `responsible_for` begins with."""
+    if rule.predicate == "uses" and is_database(object_):
+        return "uses_database", object_
+    if rule.predicate == "uses" and _PORT.fullmatch(object_):
+        return "runs_on_port", object_
+    verb = pack.verbs.match(object_) if rule.predicate == "responsible_for" else None
+    if verb is None:
+        return rule.predicate, object_
+    predicate, rest = pack.said[" ".join(verb[0].casefold().split())], object_[verb.end() :].strip(_TRIM)
+    if predicate in _SAID_OF_WORK:
+        return "responsible_for", object_
+    return (predicate, object_) if predicate in KEEPS_VERB or not rest else (predicate, rest)
