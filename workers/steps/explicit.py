@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from nextlevel.lang.tokens import content_words
 from nextlevel.model import BlockType, Candidate, Category, Provenance, Turn
 from nextlevel.safety import injection, invisible
 
@@ -36,9 +37,15 @@ def candidates(turn: Turn, body: dict[str, Any]) -> tuple[Sequence[Candidate], s
         return (), f"it gives orders to the agent ({pattern}): not kept"
     understood = extract(replace(turn, user_text=text, assistant_text="", tools=()), ()).candidates
     kind = _type_of(body)
-    if understood:
+    if understood and _say_it_all(understood, text):
         return [_asked_for(classify.classify(each), kind) for each in understood], None
     return [_as_said(text, kind or BlockType.LEARNED_PATTERN, turn, body)], None
+
+
+def _say_it_all(understood: Sequence[Candidate], text: str) -> bool:
+    """True if what the rules understood holds every content word of what was asked for: else it is kept as said."""
+    said = " ".join(f"{each.subject} {each.predicate} {each.object} {each.key}" for each in understood)
+    return set(content_words(text)) <= set(content_words(said.replace("_", " ")))
 
 
 def _asked_for(candidate: Candidate, kind: BlockType | None) -> Candidate:

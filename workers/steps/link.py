@@ -83,7 +83,10 @@ def link(candidate: Candidate, aliases: Aliases) -> Candidate:
     named = [(known.name, known.type) for known in aliases.within(candidate.span)]
     own = [_canonical(name, kind, aliases) for name, kind in candidate.entities]
     entities = tuple(dict.fromkeys([*own, *named]))[:MOST_ENTITIES]
-    return replace(candidate, subject=subject.name if subject else candidate.subject, entities=entities)
+    name = subject.name if subject else candidate.subject
+    # A fact about a project belongs to it, whatever project was in focus when it was told.
+    project = name if (name, EntityType.PROJECT) in entities else candidate.project
+    return replace(candidate, subject=name, entities=entities, project=project)
 
 
 def _canonical(name: str, kind: EntityType, aliases: Aliases) -> tuple[str, EntityType]:

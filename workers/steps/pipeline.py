@@ -15,10 +15,13 @@ from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
 from . import classify, explicit, prefilter
-from .extract import EXTRACTOR, extract
+from .extract import extract
 from .found import Found
 
 __all__ = ["EXTRACTOR", "WINDOW_TURNS", "Reading", "read", "to_forget"]
+
+EXTRACTOR = "rules-1"
+"""Stored with what it found, so that a later version can be told from it."""
 
 WINDOW_TURNS = 6
 """Turns before this one that an extractor sees: what "it", "that" and "no, the other one" mean stands there."""

@@ -444,15 +444,15 @@ CREATE POLICY wall ON mentions        TO nextlevel_app USING (tenant_id = wall_t
 CREATE POLICY wall ON embeddings      TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 
 GRANT SELECT, INSERT          ON tenants, users, principals, scopes TO nextlevel_pipeline;
-GRANT SELECT, INSERT, UPDATE  ON installations, sessions, turns TO nextlevel_pipeline;
-GRANT SELECT, INSERT          ON trace_events, tombstones TO nextlevel_pipeline;
+GRANT SELECT, INSERT, UPDATE  ON installations, sessions, turns, tombstones TO nextlevel_pipeline;
+GRANT SELECT, INSERT          ON trace_events TO nextlevel_pipeline;
 GRANT SELECT                  ON extractions TO nextlevel_pipeline;
 GRANT SELECT, INSERT, DELETE  ON dead_letters TO nextlevel_pipeline;
 
 GRANT SELECT, UPDATE (generation) ON scopes TO nextlevel_app;
 GRANT SELECT, UPDATE          ON turns TO nextlevel_app;
-GRANT SELECT, INSERT, UPDATE  ON extractions TO nextlevel_app;
-GRANT SELECT, INSERT          ON trace_events, tombstones, block_versions TO nextlevel_app;
+GRANT SELECT, INSERT, UPDATE  ON extractions, tombstones TO nextlevel_app;
+GRANT SELECT, INSERT          ON trace_events, block_versions TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON entities, entity_aliases, blocks, block_sources, edges, mentions, embeddings TO nextlevel_app;
 
 -- A definer's function is open to all by default.

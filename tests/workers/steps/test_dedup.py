@@ -42,7 +42,9 @@ def test_a_fact_has_one_hash_however_it_is_spelt(one, other):
 )
 def test_a_fact_hash_tells_negation_and_project(change):
     fact = ("tests", "run_with", "-n 4")
-    assert fact_hash(*fact, negated=False, project=None) != fact_hash(*fact, **{"negated": False, "project": None, **change})
+    assert fact_hash(*fact, negated=False, project=None) != fact_hash(
+        *fact, **{"negated": False, "project": None, **change}
+    )
 
 
 def test_a_fact_hash_tells_numbers():
@@ -80,7 +82,9 @@ def test_words_alike_are_not_the_same_where_numbers_or_names_differ(other):
 def test_a_paraphrase_with_the_same_words_is_the_same():
     told = candidate("user", "prefers", "compact tables in answers", type=BlockType.USER_PREFERENCE)
     again = replace(told, object="in answers compact tables")
-    assert Verdict.SAME is verdict(again, block(subject="user", predicate="prefers", object_=told.object, type=told.type))
+    assert Verdict.SAME is verdict(
+        again, block(subject="user", predicate="prefers", object_=told.object, type=told.type)
+    )
 
 
 def test_the_opposite_of_a_preference_ends_it():

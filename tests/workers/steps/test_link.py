@@ -38,7 +38,7 @@ ALIASES = Aliases(
     ],
 )
 def test_names_are_found_only_where_they_stand_whole(text, found):
-    """"pomelo" in "pomelo-2" is another machine."""
+    """ "pomelo" in "pomelo-2" is another machine."""
     assert found == ALIASES.within(text)
 
 

@@ -1,0 +1,99 @@
+"""Forgetting and taking back: what is gone is gone everywhere, and no turn in flight brings it back."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from nextlevel.store.forget import forget_blocks
+from tests.support.builders import event
+
+FACT = event("waldseilgarten-crm runs on port 8080.", seq=1)
+
+
+async def forget_all(bench):
+    scope = await bench.scope()
+    ids = [row["block_id"] for row in await bench.rows("SELECT block_id FROM blocks")]
+    async with bench.ctx.db.memory(scope) as conn:
+        return await forget_blocks(conn, scope, ids)
+
+
+async def test_forgetting_leaves_nothing_that_was_derived(bench):
+    await bench.remember(FACT, event("waldseilgarten-crm runs on port 8091 now.", seq=2))
+    gone = await forget_all(bench)
+    assert 2 == len(gone.blocks)
+    for table in ("blocks", "block_sources", "block_versions", "edges", "mentions", "embeddings", "block_words",
+                  "word_counts", "entities", "entity_aliases"):  # fmt: skip
+        assert [] == await bench.rows(f"SELECT FROM {table}"), table
+    extractions = await bench.rows("SELECT raw::text, linked::text FROM extractions")
+    assert not any("8080" in f"{row['raw']}{row['linked']}" for row in extractions)
+
+
+async def test_a_turn_in_flight_does_not_bring_a_forgotten_fact_back(bench):
+    """It was said before the person asked to forget it."""
+    await bench.remember(FACT)
+    await bench.tell(replace(event("waldseilgarten-crm runs on port 8080.", seq=2), session="s2"))
+    await forget_all(bench)
+    await bench.drain()
+    assert set() == await bench.facts()
+
+
+async def test_a_forgotten_fact_told_again_afterwards_is_news(bench):
+    await bench.remember(FACT)
+    await forget_all(bench)
+    later = datetime.now(UTC).isoformat()
+    await bench.remember(replace(event("waldseilgarten-crm runs on port 8080.", seq=2), at=later))
+    assert 1 == len(await bench.facts())
+
+
+async def test_another_persons_memory_cannot_be_forgotten_by_id(bench):
+    """A foreign id is as good as none."""
+    await bench.remember(FACT)
+    [block] = await bench.rows("SELECT block_id FROM blocks")
+    stranger = await bench.scope(principal="telegram:666")
+    async with bench.ctx.db.memory(stranger) as conn:
+        gone = await forget_blocks(conn, stranger, [block["block_id"]])
+    assert () == gone.blocks
+    assert 1 == len(await bench.facts())
+
+
+async def test_the_receipt_tells_tier_2_which_turns_to_hide(bench):
+    await bench.remember(FACT)
+    forget = event("", seq=2, kind="forget", assistant_text="", body={"text": "port 8080"})
+    await bench.remember(forget)
+    assert {"home:1": "stored", "home:2": "stored"} == await bench.states()
+    assert b'"hidden":[1]' in await bench.ctx.redis.get("nl:ack:home")
+    assert set() == await bench.facts()
+
+
+async def test_a_forget_that_fits_several_forgets_none_and_says_so(bench):
+    await bench.remember(FACT, event("larkfield-shop runs on port 8081.", seq=2))
+    await bench.remember(event("", seq=3, kind="forget", assistant_text="", body={"text": "port"}))
+    [turn] = await bench.rows("SELECT state, reason FROM turns WHERE seq = 3")
+    assert "skipped" == turn["state"]
+    assert "fits 2 memories" in turn["reason"]
+    assert 2 == len(await bench.facts())
+
+
+async def test_an_undone_turn_is_erased_and_what_stood_on_it_alone_is_gone(bench):
+    """The host's /undo: its words go, its number stays."""
+    again = replace(event("waldseilgarten-crm runs on port 8080.", seq=2), session="s2")
+    other = event("waldseilgarten-crm uses NestJS.", seq=3)
+    await bench.remember(FACT, again, other)
+    await bench.remember(event("", seq=4, kind="retract", assistant_text="", body={"turns": ["home:1", "home:3"]}))
+    assert {"home:1": "erased", "home:2": "stored", "home:3": "erased", "home:4": "stored"} == await bench.states()
+    assert {"runs_on_port"} == {predicate for _, predicate, _ in await bench.facts()}, "home:2 said it too"
+    assert [] == await bench.rows("SELECT FROM turns WHERE state = 'erased' AND user_text <> ''")
+
+
+async def test_a_retract_that_overtakes_its_turn_still_wins(bench):
+    """The tombstone is written at ingest and checked again at the store."""
+    await bench.tell(event("", seq=2, session="s9", kind="retract", assistant_text="", body={"turns": ["home:1"]}))
+    await bench.tell(FACT)
+    await bench.drain()
+    assert "erased" == (await bench.states())["home:1"]
+    assert set() == await bench.facts()
+
+
+async def test_a_no_longer_closes_a_fact_and_keeps_its_history(bench):
+    await bench.remember(FACT)
+    await bench.remember(event("waldseilgarten-crm no longer runs on port 8080.", seq=2))
+    assert not any("8080" in object_ for _, _, object_ in await bench.facts("active"))
