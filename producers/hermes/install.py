@@ -91,6 +91,8 @@ def install(home: Path, config: Config) -> Installed:
         save(home, config)
         for name in _ROOT_FILES:
             _write_root_file(folder, name, lib)
+        # A compiled door is known by size and second: of two made in one second the older one would open.
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
         # A host that still runs the version before may read from it yet; the ones before that go.
         for old in folder.glob("_lib-*"):
             if old.name not in (lib, previous):

@@ -1,0 +1,254 @@
+"""The hooks of the host: durable before they return, quiet whatever fails."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis as Client
+
+from nextlevel.event import decode
+from nextlevel.producers.hermes import VERSION
+from nextlevel.producers.hermes import home as homes
+from nextlevel.producers.hermes.config import path_of
+from nextlevel.producers.hermes.home import Home
+from nextlevel.producers.hermes.provider import SYSTEM_PROMPT_BLOCK, Provider
+from nextlevel.producers.shortterm import outbox
+from nextlevel.safety.markers import HEADER
+from tests.support.ports import free_port
+from tests.support.service import Service
+from tests.support.stores import TestValkey
+
+Enrol = Callable[..., Home]
+Agent = Callable[..., Provider]
+CONTEXT = f"{HEADER}\n- waldseilgarten-crm: docker-compose on port 8080 (since 12 May)"
+
+
+def events(home: Home) -> list[dict[str, Any]]:
+    with home.database.reading() as connection:
+        return [json.loads(row[0]) for row in connection.execute("SELECT event FROM outbox ORDER BY row")]
+
+
+def test_a_turn_is_on_the_disk_and_on_its_way_when_the_hook_returns(
+    enrol: Enrol, agent: Agent, valkey: TestValkey
+) -> None:
+    """Nothing later is promised: the host may end with os._exit."""
+    home = enrol(redis_url=valkey.url)
+    agent(home).sync_turn("We deploy on Thursdays.", "Noted.", session_id="s9", messages=[])
+    with Client.from_url(valkey.url) as client:
+        ((_, fields),) = client.xrange("nl:turns")
+    sent = decode(fields)
+    assert ("k3v9wq:1", "s9", "We deploy on Thursdays.") == (sent.id, sent.session, sent.user_text)
+    assert ("cli", VERSION) == (sent.meta["platform"], sent.meta["plugin"])
+
+
+def test_the_session_comes_with_the_turn(enrol: Enrol, agent: Agent) -> None:
+    """After /new, /resume and compaction the instance's own memory of it is old."""
+    home = enrol()
+    provider = agent(home, "s1")
+    provider.sync_turn("a", "b", session_id="s2")
+    provider.on_session_switch("s3", parent_session_id="s1", reset=True)
+    provider.sync_turn("c", "d")
+    assert ["s2", "s3"] == [event["session"] for event in events(home)]
+
+
+def test_where_a_local_user_works_goes_with_the_turn(enrol: Enrol, agent: Agent, tmp_path: Path) -> None:
+    """The repository's name, and a hash of where it comes from, without the token in its address."""
+    home, repository = enrol(), tmp_path / "waldseilgarten-crm"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "src").mkdir()
+    told = []
+    for address in ("https://user:tok@git.example/crm.git", "https://git.example/crm"):
+        (repository / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {address}\n')
+        homes_project_cache_clear()
+        agent(home).sync_turn(f"from {address[:12]}", "b", cwd=str(repository / "src"))
+        told.append(events(home)[-1]["meta"]["project"])
+    assert ["waldseilgarten-crm"] * 2 == [project["name"] for project in told]
+    assert told[0]["remote"] == told[1]["remote"]
+    agent(home, user_id="42", platform="telegram").sync_turn("elsewhere", "b", cwd=str(repository))
+    assert "project" not in events(home)[-1]["meta"]
+
+
+def homes_project_cache_clear() -> None:
+    from nextlevel.producers.hermes import project
+
+    project._repository.cache_clear()
+
+
+def test_what_was_injected_is_not_learnt_and_not_injected_twice(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Also when the assistant repeats it word for word."""
+    service.body = json.dumps({"context": CONTEXT}).encode()
+    home = enrol(service_url=service.url)
+    provider = agent(home)
+    injected = provider.prefetch("which port?")
+    assert CONTEXT == injected
+    provider.sync_turn("which port?", f"I recall:\n{injected.splitlines()[1]}\nSo 8080.", messages=[{}] * 2)
+    assert "I recall:\nSo 8080." == events(home)[0]["assistant_text"]
+    assert "" == provider.prefetch("which port?")
+    assert 1 == len(outbox.injected(home.database, "s1"))
+    provider.on_session_switch("s1", parent_session_id="s1", reason="compression")
+    assert CONTEXT == provider.prefetch("which port?")
+    assert "service" == provider.last_recall.rung
+
+
+@pytest.mark.parametrize(("mode", "injects", "tools"), [("hybrid", True, 4), ("context", True, 0), ("tools", False, 4)])
+def test_the_recall_mode_says_what_is_offered(
+    enrol: Enrol, agent: Agent, service: Service, monkeypatch: pytest.MonkeyPatch, mode: str, injects: bool, tools: int
+) -> None:
+    """Injection, tools, or both; the host asks for the tools before it tells whose home it is."""
+    service.body = json.dumps({"context": CONTEXT}).encode()
+    home = enrol(service_url=service.url, recall_mode=mode)
+    monkeypatch.setenv("HERMES_HOME", str(home.path))
+    assert tools == len(Provider().get_tool_schemas())
+    assert injects is bool(agent(home).prefetch("which port?"))
+
+
+def test_starting_leaves_no_trace_and_needs_nothing(tmp_path: Path) -> None:
+    """`hermes memory status` and `prompt-size` start providers that never see a turn."""
+    provider = Provider()
+    assert provider.is_available()
+    for _ in range(2):
+        provider.initialize("s1", hermes_home=str(tmp_path), platform="cli")
+    provider.get_tool_schemas()
+    provider.shutdown()
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_home_that_nobody_enrolled_keeps_its_turns(tmp_path: Path) -> None:
+    """They are delivered once it is."""
+    provider = Provider()
+    provider.initialize("s1", hermes_home=str(tmp_path))
+    provider.sync_turn("a", "b")
+    home = homes.of(tmp_path)
+    assert events(home)[0]["id"].startswith("local.")
+    home.database.close()
+
+
+def test_a_broken_configuration_keeps_turns_under_the_id_in_use(enrol: Enrol, agent: Agent) -> None:
+    """A typing error in a file must not make a stranger of this home."""
+    home = enrol()
+    provider = agent(home)
+    provider.sync_turn("a", "b")
+    path_of(home.path).write_text('{"install": 7')
+    provider.sync_turn("c", "d")
+    assert ["k3v9wq:1", "k3v9wq:2"] == [event["id"] for event in events(home)]
+
+
+def test_a_change_of_the_configuration_needs_no_restart(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Enrolled while the agent runs: the next turn asks the service."""
+    provider = agent(enrol())
+    assert "service" != (provider.prefetch("x port"), provider.last_recall.rung)[1]
+    service.body = json.dumps({"context": CONTEXT}).encode()
+    enrol(service_url=service.url)
+    assert CONTEXT == provider.prefetch("x port")
+
+
+def test_a_full_disk_is_told_once_and_the_chat_goes_on(enrol: Enrol, agent: Agent) -> None:
+    """Silence would be found out weeks later."""
+    home, warnings = enrol(), list[str]()
+    provider = agent(home, warning_callback=warnings.append)
+    provider.sync_turn("fits", "ok")
+    with home.database.reading() as connection:
+        connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+    for _ in range(2):
+        provider.sync_turn("too much " * 20_000, "ok")
+    assert 1 == len(warnings)
+    assert "the disk is full; free some space" in warnings[0]
+    assert 2 == home.counters["sync_turn_failed"]
+
+
+def test_a_turn_said_while_redis_is_away_is_delivered_by_a_later_start(
+    enrol: Enrol, agent: Agent, valkey: TestValkey
+) -> None:
+    """At initialize, aside: a start must not wait for a backlog."""
+    home = enrol(redis_url=f"redis://127.0.0.1:{free_port()}")
+    agent(home).sync_turn("said offline", "ok")
+    enrol(redis_url=valkey.url)
+    arrived = threading.Event()
+    with Client.from_url(valkey.url) as client:
+        agent(home)
+        while not client.xlen("nl:turns"):
+            arrived.wait(0.01)
+        ((_, fields),) = client.xrange("nl:turns")
+    assert "said offline" == decode(fields).user_text
+
+
+def test_no_hook_raises_whatever_it_is_given(enrol: Enrol, agent: Agent) -> None:
+    """An exception is swallowed by the host, and the turn with it; a bad argument must not cost one either."""
+    for provider in (Provider(), agent(enrol())):
+        provider.initialize(None)  # type: ignore[arg-type]
+        provider.prefetch(None, session_id=None)  # type: ignore[arg-type]
+        provider.queue_prefetch(["x"], new_argument=1)  # type: ignore[arg-type]
+        provider.sync_turn(None, None, messages="x", new_argument=1)  # type: ignore[arg-type]
+        provider.sync_turn("a", "b", messages=[None, 7])  # type: ignore[list-item]
+        provider.on_turn_start(1, None, x=1)  # type: ignore[arg-type]
+        provider.on_memory_write("add", "user", None, None)  # type: ignore[arg-type]
+        provider.on_session_end(None)
+        provider.on_session_switch(None, rewound=True)  # type: ignore[arg-type]
+        provider.on_delegation("t", "r", child_session_id="c")
+        assert "" == provider.on_pre_compress(None)
+        assert [] == provider.backup_paths()
+        assert json.loads(provider.handle_tool_call("nextlevel_search", None))["error"]
+        assert SYSTEM_PROMPT_BLOCK == provider.system_prompt_block()
+        provider.shutdown()
+
+
+def test_every_hook_takes_what_a_newer_host_may_add() -> None:
+    """A keyword we don't know must not end memory."""
+    hooks = [member for name, member in inspect.getmembers(Provider, inspect.isfunction) if not name.startswith("_")]
+    without = [
+        hook.__name__
+        for hook in hooks
+        if "kwargs" not in str(inspect.signature(hook)) and "replay" not in str(inspect.signature(hook))
+    ]
+    assert ["is_available"] == without
+
+
+def test_what_the_model_is_told_holds_no_tag_of_the_host() -> None:
+    """The host would cut it out, with what stands between."""
+    assert "<" not in SYSTEM_PROMPT_BLOCK
+
+
+def test_a_kill_right_after_the_hook_loses_nothing(enrol: Enrol) -> None:
+    """`hermes -z`: os._exit, no atexit, threads die."""
+    home = enrol(redis_url=f"redis://127.0.0.1:{free_port()}")
+    code = (
+        "import os, sys\nfrom nextlevel.producers.hermes.provider import Provider\n"
+        "p = Provider(); p.initialize('s1', hermes_home=sys.argv[1])\n"
+        "p.sync_turn('kept', 'ok'); os._exit(9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(home.path)], timeout=60, capture_output=True)
+    assert 9 == done.returncode
+    assert ["kept"] == [event["user_text"] for event in events(home)]
+
+
+def test_a_forked_gateway_keeps_turns_in_parent_and_child(enrol: Enrol, agent: Agent, valkey: TestValkey) -> None:
+    """Neither uses the other's connections or waits for a lock of a thread that is not there."""
+    home = enrol(redis_url=valkey.url)
+    provider = agent(home)
+    provider.sync_turn("parent", "ok")
+    child = os.fork()
+    if child == 0:
+        try:
+            provider.sync_turn("child", "ok")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    provider.sync_turn("parent again", "ok")
+    with Client.from_url(valkey.url) as client:
+        assert ["parent", "child", "parent again"] == [
+            decode(fields).user_text for _, fields in client.xrange("nl:turns")
+        ]
+
+
+def test_the_version_is_the_packages() -> None:
+    """The plugin cannot ask for metadata: it is a copy."""
+    assert f'version = "{VERSION}"' in (Path(__file__).parents[3] / "pyproject.toml").read_text()

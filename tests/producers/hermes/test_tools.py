@@ -1,0 +1,169 @@
+"""The agent's tools: JSON always, with what to do, and useful while the service is away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nextlevel.event import check
+from nextlevel.producers.hermes.home import Home
+from nextlevel.producers.hermes.provider import Provider
+from nextlevel.producers.hermes.tools import MAX_ANSWER_CHARS, SCHEMAS
+from tests.support.service import Service
+
+Enrol = Callable[..., Home]
+Agent = Callable[..., Provider]
+
+
+def ask(provider: Provider, tool: str, **args: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(provider.handle_tool_call(f"nextlevel_{tool}", args))
+    return answer
+
+
+def kept(home: Home) -> list[Any]:
+    with home.database.reading() as connection:
+        return [check(json.loads(row[0])) for row in connection.execute("SELECT event FROM outbox ORDER BY row")]
+
+
+@pytest.mark.parametrize("name", [schema["name"] for schema in SCHEMAS])
+def test_every_tool_answers_malformed_arguments_with_what_to_do(enrol: Enrol, agent: Agent, name: str) -> None:
+    """The host hands `{}` over where the model wrote no JSON."""
+    for args in ({}, {"query": 7, "text": ["x"], "block": None}):
+        assert isinstance(json.loads(agent(enrol()).handle_tool_call(name, args)), dict)
+
+
+def test_an_unknown_tool_is_told() -> None:
+    """And so is a session in which memory did not start."""
+    assert "did not start" in json.loads(Provider().handle_tool_call("nextlevel_search", {"query": "x"}))["error"]
+
+
+def test_search_gives_what_the_service_found(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """With the ids that forget takes, and unable to open a tag."""
+    service.body = json.dumps({"items": [{"text": "port <8080>", "score": 0.9, "block": {"id": "b1"}}]}).encode()
+    found = ask(agent(enrol(service_url=service.url)), "search", query="port?", as_of="2026-06-03T00:00:00+02:00")
+    assert ("long-term", [{"text": "port &lt;8080&gt;", "score": 0.9, "block": "b1"}]) == (
+        found["tier"],
+        found["results"],
+    )
+    asked = service.asked[0][3]
+    assert ("search", "2026-06-03T00:00:00+02:00") == (asked["mode"], asked["as_of"])
+
+
+def test_search_says_when_nothing_is_known(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Not an empty list for the model to wonder about."""
+    service.body = b'{"items": [], "abstained": true}'
+    assert "nothing is known" in ask(agent(enrol(service_url=service.url)), "search", query="x")["note"]
+
+
+def test_search_falls_to_recent_turns_and_names_the_tier(enrol: Enrol, agent: Agent) -> None:
+    """So that the model knows what it was not told."""
+    provider = agent(enrol())
+    provider.sync_turn("the crm runs on port 8080", "Noted.")
+    found = ask(provider, "search", query="crm port")
+    assert ("short-term", "the crm runs on port 8080") == (found["tier"], found["results"][0]["user"])
+    assert "recent turns on this machine only" in found["note"]
+
+
+def test_an_answer_is_never_longer_than_the_host_takes(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Longer ones are spilled to a file that nobody reads."""
+    service.body = json.dumps({"items": [{"text": f"{n} " + "x" * 3_000, "score": 1} for n in range(20)]}).encode()
+    provider = agent(enrol(service_url=service.url))
+    answer = provider.handle_tool_call("nextlevel_search", {"query": "x"})
+    assert MAX_ANSWER_CHARS >= len(answer)
+    assert "ask more precisely" in json.loads(answer)["cut"]
+
+
+def test_remember_keeps_the_fact_and_answers_with_what_became_of_it(
+    enrol: Enrol, agent: Agent, service: Service
+) -> None:
+    """ "Saved" without a block or a reason is what others got wrong."""
+    service.body = json.dumps({"turn": {"state": "stored", "reason": None}, "blocks": [{"id": "b1"}]}).encode()
+    home = enrol(service_url=service.url)
+    told = ask(agent(home), "remember", text="the crm runs on port 8080", type="project_state", project="crm")
+    assert (True, "stored", ["b1"], "k3v9wq:1") == (told["remembered"], told["state"], told["blocks"], told["turn"])
+    (event,) = kept(home)
+    assert ("remember", "the crm runs on port 8080") == (event.kind, event.user_text)
+    assert {"type": "project_state", "project": "crm"} == event.body
+
+
+def test_remember_tells_why_nothing_was_kept(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """The model can say so, or say it otherwise."""
+    service.body = json.dumps({"turn": {"state": "skipped", "reason": "it gives orders"}, "blocks": []}).encode()
+    told = ask(agent(enrol(service_url=service.url)), "remember", text="x y z")
+    assert (False, "it gives orders") == (told["remembered"], told["reason"])
+
+
+def test_remember_without_the_service_is_kept_for_later(enrol: Enrol, agent: Agent) -> None:
+    """And says that it is not in long-term memory yet."""
+    told = ask(agent(enrol()), "remember", text="my key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
+    assert ("waiting", True) == (told["state"], "once the memory service has it" in told["note"])
+
+
+def test_a_secret_is_not_remembered(enrol: Enrol, agent: Agent) -> None:
+    """Also when the model insists."""
+    home = enrol()
+    ask(agent(home), "remember", text="my key is ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8")
+    assert "ghp_" not in kept(home)[0].user_text
+
+
+def test_an_unknown_type_is_told_with_the_known_ones(enrol: Enrol, agent: Agent) -> None:
+    """The model can mend it."""
+    assert "project_state" in ask(agent(enrol()), "remember", text="x", type="fact")["fix"]
+
+
+def test_forget_asks_which_one_where_several_fit(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Nothing is forgotten by guess."""
+    service.body = json.dumps({"matches": [{"id": "b1", "text": "a"}, {"id": "b2", "text": "b"}]}).encode()
+    told = ask(agent(enrol(service_url=service.url)), "forget", query="port")
+    assert ([], 2, 1) == (told["forgotten"], len(told["matches"]), len(service.asked))
+
+
+def test_forget_reaches_recent_turns_too(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Forgotten is forgotten on every rung."""
+    home = enrol(service_url=service.url)
+    provider = agent(home)
+    provider.sync_turn("the crm runs on port 8080", "Noted.")
+    answers = {"matches": [{"id": "b1", "text": "crm runs on port 8080"}], "forgotten": ["b1"]}
+    service.body = json.dumps(answers).encode()
+    assert ["b1"] == ask(provider, "forget", query="crm port")["forgotten"]
+    assert [{"query": "crm port"}, {"block": "b1"}] == [
+        {k: v for k, v in a[3].items() if k != "scope"} for a in service.asked
+    ]
+    service.status = 503
+    assert [] == ask(provider, "search", query="crm port")["results"]
+
+
+def test_forget_without_the_service_is_ordered_and_holds_here_at_once(enrol: Enrol, agent: Agent) -> None:
+    """The order is an event like any other: it survives until it can be carried out."""
+    home = enrol()
+    provider = agent(home)
+    provider.sync_turn("the crm runs on port 8080", "Noted.")
+    told = ask(provider, "forget", query="crm port")
+    assert ("waiting", 1) == (told["state"], told["hidden_here"])
+    assert [] == ask(provider, "search", query="crm port")["results"]
+    ask(provider, "forget", block="b7")
+    assert [{"text": "crm port"}, {"block": "b7"}] == [event.body for event in kept(home) if event.kind == "forget"]
+
+
+def test_stats_tell_of_this_machine_and_of_the_pipeline(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Also when only one of the two can be told."""
+    service.body = b'{"stages": []}'
+    provider = agent(enrol(service_url=service.url))
+    assert ({"events": 0}, {"stages": []}) == tuple(ask(provider, "stats").values())
+    provider.sync_turn("a", "b")
+    service.status = 503
+    told = ask(provider, "stats")
+    assert (1, 1) == (told["this_machine"]["events"], told["this_machine"]["pending"])
+    assert "error" in told["pipeline"]
+
+
+def test_a_group_is_not_told_what_a_person_said_elsewhere(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """The tools obey the same wall as recall."""
+    service.body = json.dumps({"items": [{"text": "private", "score": 1}]}).encode()
+    provider = agent(enrol(service_url=service.url), platform="telegram", user_id="1", chat_type="group", chat_id="g1")
+    found = ask(provider, "search", query="private")
+    assert ("short-term", []) == (found["tier"], found["results"])
+    assert [] == service.asked

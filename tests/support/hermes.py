@@ -1,0 +1,37 @@
+"""The real Hermes, in a Python of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(__file__).parent / "host"
+
+
+def python() -> Path:
+    """The interpreter of the venv that has Hermes."""
+    found = Path(os.environ.get("NEXTLEVEL_HERMES_PYTHON") or ROOT / ".hermes" / "bin" / "python")
+    if not found.exists():
+        pytest.fail(f"there is no Hermes at {found}: `make test` installs it")
+    return found
+
+
+def run(script: str, home: Path, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Run one of the scripts in `host/` on a home, and give what it printed."""
+    done = subprocess.run(
+        [python(), SCRIPTS / f"{script}.py", json.dumps(wanted)],
+        env={**os.environ, "HERMES_HOME": str(home), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert 0 == done.returncode, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

@@ -1,0 +1,78 @@
+"""Runs in Hermes's own Python: whole turns of the real agent against a fake model, with the plugin of a home active.
+
+    HERMES_HOME=… python agent_turns.py '{"messages": ["…"], "script": [step, …]}'
+
+Prints one JSON document: what went over the wire to the model, and what the agent answered. Nothing leaves the machine:
+proxies point at a closed port, and only 127.0.0.1 is exempt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from fake_openai import MODEL, FakeOpenAI, text_of
+
+SIDE = [{"text": "A short title", "match": "(?i)title"}, {"text": "SUMMARY.", "match": "(?i)summar|checkpoint"}]
+
+
+def closed_network() -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        os.environ[name] = os.environ[name.upper()] = "http://127.0.0.1:9"
+    os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1,localhost"
+    os.environ["OPENAI_API_KEY"] = "not-a-real-key"
+
+
+def configure(home: Path, base_url: str) -> None:
+    (home / "config.yaml").write_text(
+        "memory:\n  provider: nextlevel\n"
+        f"model:\n  default: {MODEL}\n  provider: custom\n  base_url: {base_url}\n  api_key: none\n"
+        "  context_length: 131072\ndisplay:\n  interface: cli\nagent:\n  max_turns: 8\n",
+        encoding="utf-8",
+    )
+
+
+def main() -> None:
+    wanted: dict[str, Any] = json.loads(sys.argv[1])
+    home = Path(os.environ["HERMES_HOME"])
+    out: dict[str, Any] = {"replies": []}
+    real_stdout, sys.stdout = sys.stdout, sys.stderr  # Hermes prints progress, even when told to be quiet
+    closed_network()
+    with FakeOpenAI([*SIDE, *wanted.get("script", [])]) as model:
+        configure(home, model.base_url)
+        from hermes_state import SessionDB
+        from run_agent import AIAgent
+
+        agent = AIAgent(
+            base_url=model.base_url,
+            api_key="none",
+            provider="custom",
+            model=MODEL,
+            quiet_mode=True,
+            platform="cli",
+            enabled_toolsets=["memory", "todo"],
+            session_db=SessionDB(),
+            skip_context_files=True,
+            max_iterations=6,
+            session_id="sess-basic",
+        )
+        history = None
+        for text in wanted["messages"]:
+            result = agent.run_conversation(text, conversation_history=history)
+            history = result["messages"]
+            out["replies"].append(result.get("final_response"))
+        agent.shutdown_memory_provider(agent._session_messages)
+        turns = [request for request in model.requests if request.get("tools")]
+        out["wire"] = [[text_of(m["content"]) for m in r["messages"] if m["role"] == "user"] for r in turns]
+        out["results"] = [[text_of(m["content"]) for m in r["messages"] if m["role"] == "tool"] for r in turns]
+        out["system"] = [text_of(r["messages"][0]["content"]) for r in turns]
+        out["tools"] = sorted(tool["function"]["name"] for tool in turns[0]["tools"])
+    print(json.dumps(out, ensure_ascii=False), file=real_stdout, flush=True)
+
+
+if __name__ == "__main__":
+    main()
