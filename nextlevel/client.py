@@ -138,6 +138,13 @@ class Client:
                 return found
             after = [("after", page["next"])]
 
+    def history(self, block: str, scope: ScopeName) -> list[dict[str, Any]]:
+        """A fact through time, oldest first: each `block` with its `changes` and `sources`."""
+        query = urlencode(asdict(scope))
+        answer = self._call("GET", f"/v1/blocks/{quote(block, safe='')}/history?{query}")
+        found: list[dict[str, Any]] = answer["history"]
+        return found
+
     def graph(self, scope: ScopeName) -> list[dict[str, Any]]:
         """The edges of a scope's graph, newest first, with names and types of both ends; at most 1,000."""
         query = urlencode([*asdict(scope).items(), ("limit", "1000")])

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import typer
 
+from nextlevel.client import Client, ScopeName
 from nextlevel.model import block_text
 
 from .commands import examples
@@ -94,7 +95,8 @@ def run_forget(
 ) -> None:
     """Forget blocks for good: no recall gives them once this returns. What fits is shown first."""
     client, whose = connect(), scope(install, profile)
-    doomed = {what: what} if _is_id(what) else {hit["id"]: hit["text"] for hit in client.matches(what, whose)}
+    fitting = _block(client, what, whose) if _is_id(what) else client.matches(what, whose)
+    doomed = {block["id"]: block["text"] for block in fitting}
     if not doomed:
         typer.echo("nothing fits; nothing was forgotten")
         raise typer.Exit(1)
@@ -125,13 +127,16 @@ def run_trace(
         out.print(f"→ {_sentence(block)} ({block['status']})")
 
 
+def _block(client: Client, block: str, whose: ScopeName) -> list[dict[str, Any]]:
+    return [past["block"] for past in client.history(block, whose) if past["block"]["id"] == block.lower()]
+
+
 def _sentence(block: dict[str, Any]) -> str:
     return printable(block_text(block["subject"], block["predicate"], block["object"], negated=block["negated"]))
 
 
 def _is_id(text: str) -> bool:
     try:
-        UUID(text)
+        return str(UUID(text)) == text.lower()
     except ValueError:
         return False
-    return True

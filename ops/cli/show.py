@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,4 +38,6 @@ def facts(found: Mapping[str, Any]) -> str:
 
 
 def _rounded(value: object) -> object:
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
     return format(value, ".2f") if isinstance(value, float) else value

@@ -6,15 +6,17 @@ import asyncio
 import importlib.metadata
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nextlevel import errors
 from nextlevel.ops.cli import exit_code
-from nextlevel.ops.cli.commands import GROUP
+from nextlevel.ops.cli.commands import GROUP, app
 from tests.support.ports import free_port
 
+Here = Callable[..., tuple[int, str, str]]
 OURS = ("forget", "migrate", "recall", "relay", "remember", "serve", "status", "trace", "up", "work")
 
 
@@ -34,18 +36,30 @@ async def nextlevel(*words: str, **environment: str) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(), err.decode()
 
 
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str]) -> Here:
+    """The same in this process: quick, for what ends before a command begins."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            app(words, prog_name="nextlevel")
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
 @pytest.mark.parametrize("command", OURS)
-async def test_every_command_teaches_by_example(command: str) -> None:
+def test_every_command_teaches_by_example(here: Here, command: str) -> None:
     """Help that only lists options leaves people to guess what to type."""
-    code, out, _ = await nextlevel(command, "--help")
+    code, out, _ = here(command, "--help")
     assert code == 0
     assert "Examples:" in out
     assert f"nextlevel {command}" in out.replace("--data-dir ./memory ", "")
 
 
-async def test_help_lists_each_command_with_a_whole_sentence() -> None:
+def test_help_lists_each_command_with_a_whole_sentence(here: Here) -> None:
     """The first thing people read; a summary that is cut off says nothing."""
-    code, out, _ = await nextlevel("--help")
+    code, out, _ = here("--help")
     listed = {line.split()[0]: line for line in out.partition("Commands:")[2].splitlines() if line.strip()}
     assert code == 0
     assert [name for name in OURS if not listed.get(name, "").endswith(".") or listed[name].endswith("...")] == []
@@ -74,11 +88,11 @@ async def test_nothing_running_is_exit_code_2_with_the_cure(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("words", [("no-such-command",), ("recall",), ("up", "--port", "0")])
-async def test_wrong_usage_is_exit_code_2(words: tuple[str, ...]) -> None:
+def test_wrong_usage_is_exit_code_2(here: Here, words: tuple[str, ...]) -> None:
     """The same code as other commands have for it."""
-    code, _, err = await nextlevel(*words)
+    code, _, err = here(*words)
     assert code == 2
-    assert "Traceback" not in err
+    assert err.startswith("Usage: nextlevel")
 
 
 async def test_a_wrong_setting_is_named(tmp_path: Path) -> None:

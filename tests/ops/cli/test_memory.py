@@ -77,12 +77,13 @@ async def test_what_is_forgotten_is_not_recalled(person: Person) -> None:
     _, found = await person.types("recall", "port of the intranet", "--json")
     block = next(item["block"]["id"] for item in json.loads(found)["items"] if "7200" in item["text"])
     code, out = await person.types("forget", block, "--yes")
-    assert code == 0
+    assert code == 0, out
+    assert "7200" in out
     assert out.endswith("forgotten: 1\n")
     assert "7200" not in (await person.types("recall", "port of the intranet"))[1]
     code, out = await person.types("forget", block, "--yes")
     assert code == 1
-    assert f"no block {block}" in out
+    assert block in out
 
 
 async def test_trace_shows_a_turns_way_to_its_blocks(person: Person) -> None:
@@ -112,13 +113,6 @@ async def test_status_shows_each_part_of_a_turns_way(person: Person) -> None:
     assert code == 0
     assert [title for title in ("on the streams", "jobs queued", "receipts", "workers") if title not in lines] == []
     assert lines[lines.index("workers") + 1] != "none"
-
-
-async def test_a_scope_of_somebody_unknown_is_refused(person: Person) -> None:
-    """A typo in an installation's name must not look like an empty memory."""
-    code, out = await person.types("recall", "anything", "--install", "nobody-enrolled-this")
-    assert code == 1
-    assert out.startswith("nextlevel: ")
 
 
 async def test_a_bad_time_is_told_with_its_place(person: Person) -> None:

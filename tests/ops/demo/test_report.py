@@ -9,6 +9,7 @@ from rich.console import Console
 
 from nextlevel.client import Recalled
 from nextlevel.ops.demo import report
+from nextlevel.ops.demo.agent import Prefetched
 from nextlevel.ops.demo.month import Probe
 
 
@@ -132,6 +133,14 @@ def test_the_score_names_what_was_answered_wrong() -> None:
 def test_a_day_is_the_speakers() -> None:
     """Midnight in Berlin is the evening before in UTC: the day shown must be the one that was said."""
     assert "15 Jun" == report.day("2026-06-14T22:00:00Z", timezone(timedelta(hours=2)))
+
+
+def test_times_tell_which_rung_answered() -> None:
+    """A prefetch that fell through to the local disk is fast, and no proof that recall is."""
+    row = printed(report.times({"never asked": [Prefetched("service", 40.0), Prefetched("shortterm", 1.5)]}))[1]
+    assert ["never asked", "1.5", "40.0", "service 1, shortterm 1"] == [
+        part.strip() for part in row.split("  ") if part.strip()
+    ]
 
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:

@@ -32,10 +32,22 @@ def settings(data_dir: Path) -> Settings:
     return load(data_dir=data_dir, serve_port=free_port())
 
 
-@pytest.fixture
-async def tree(settings: Settings) -> AsyncIterator[Endpoints]:
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One that runs, and its addresses."""
+
+    settings: Settings
+    endpoints: Endpoints
+
+
+@pytest.fixture(scope="module")
+async def tree() -> AsyncIterator[Tree]:
+    """Shared by the tests that end a part of it: each leaves it whole."""
+    directory = stores.make_dir()
+    settings = load(data_dir=directory, serve_port=free_port())
     async with running(settings, roles=ROLES) as endpoints:
-        yield endpoints
+        yield Tree(settings, endpoints)
+    stores.remove_dir(directory)
 
 
 async def test_all_is_there_when_it_is_ready_and_gone_afterwards(settings: Settings) -> None:
@@ -51,39 +63,40 @@ async def test_all_is_there_when_it_is_ready_and_gone_afterwards(settings: Setti
     assert [_gone(pid) for pid in pids] == [True, True, True]
 
 
-async def test_a_second_up_says_so(settings: Settings, tree: Endpoints) -> None:
+async def test_a_second_up_says_so(tree: Tree) -> None:
     """Two of them on one data directory would fight over the stores; the message has the pid to look for."""
-    with pytest.raises(AlreadyRunning, match=rf"already runs in {settings.data_dir} \(pid {os.getpid()}\)"):
-        async with running(settings, roles=ROLES):
+    with pytest.raises(AlreadyRunning, match=rf"already runs in {tree.settings.data_dir} \(pid {os.getpid()}\)"):
+        async with running(tree.settings, roles=ROLES):
             pass
 
 
-async def test_a_killed_postgres_comes_back_with_its_data(settings: Settings, tree: Endpoints) -> None:
+async def test_a_killed_postgres_comes_back_with_its_data(tree: Tree) -> None:
     """Memory short, the kernel kills the largest; nobody should have to notice."""
-    await _ask(tree.postgres_admin_dsn, "CREATE TABLE kept AS SELECT 'yes' AS word")
-    pid = _postgres_pid(settings)
+    dsn = tree.endpoints.postgres_admin_dsn
+    await _ask(dsn, "CREATE TABLE kept AS SELECT 'yes' AS word")
+    pid = _postgres_pid(tree.settings)
     os.kill(pid, signal.SIGKILL)
-    await _until(lambda: _postgres_pid(settings) not in {0, pid})
-    await _until_answers(tree.postgres_admin_dsn)
-    assert await _ask(tree.postgres_admin_dsn, "SELECT word FROM kept") == "yes"
+    await _until(lambda: _postgres_pid(tree.settings) not in {0, pid})
+    await _until_answers(dsn)
+    assert await _ask(dsn, "SELECT word FROM kept") == "yes"
 
 
-async def test_a_killed_valkey_comes_back_with_its_entries(settings: Settings, tree: Endpoints) -> None:
+async def test_a_killed_valkey_comes_back_with_its_entries(tree: Tree) -> None:
     """What was published and not yet read is in the append-only file."""
-    async with Redis.from_url(tree.redis_url) as client:
+    async with Redis.from_url(tree.endpoints.redis_url) as client:
         await client.xadd("nl:turns", {"e": "{}"})
-    pid = _valkey_pid(settings)
+    pid = _valkey_pid(tree.settings)
     os.kill(pid, signal.SIGKILL)
-    await _until(lambda: _valkey_pid(settings) not in {0, pid})
-    async with Redis.from_url(tree.redis_url) as client:
+    await _until(lambda: _valkey_pid(tree.settings) not in {0, pid})
+    async with Redis.from_url(tree.endpoints.redis_url) as client:
         assert await client.xlen("nl:turns") == 1
 
 
-async def test_a_killed_role_is_started_again(settings: Settings, tree: Endpoints) -> None:
+async def test_a_killed_role_is_started_again(tree: Tree) -> None:
     """A worker that a bad turn took down must not stay down."""
-    pid = _role_pid(settings)
+    pid = _role_pid(tree.settings)
     os.kill(pid, signal.SIGKILL)
-    await _until(lambda: _role_pid(settings) not in {0, pid})
+    await _until(lambda: _role_pid(tree.settings) not in {0, pid})
 
 
 async def test_set_addresses_win_over_the_embedded_stores(
@@ -117,7 +130,7 @@ async def test_a_role_that_never_starts_is_shown_with_the_end_of_its_log(setting
     assert [_postgres_pid(settings), _valkey_pid(settings)] == [0, 0]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 async def test_ctrl_c_ends_it_in_order(settings: Settings, number: signal.Signals) -> None:
     """Roles first, so that none complains of a lost store; exit code 0, since stopping is what was asked for."""
     up = await _up(settings)
