@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ LONGEST_LINE = 2**20
 
 class AgentFailed(Permanent):
     """The demo's agent ended or refused a turn; its log says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetched:
+    """Which rung of the plugin's ladder answered, and how long the turn was held up."""
+
+    rung: str
+    ms: float
 
 
 class Agent:
@@ -44,10 +53,10 @@ class Agent:
         }
         return str((await self._ask("turn", **turn))["outcome"])
 
-    async def prefetch(self, session: str, query: str) -> tuple[str, float]:
-        """What the plugin injects before a turn, and how many milliseconds that took."""
+    async def prefetch(self, session: str, query: str) -> Prefetched:
+        """Have the plugin recall, as before a turn."""
         answer = await self._ask("prefetch", session=session, query=query)
-        return str(answer["context"]), float(answer["ms"])
+        return Prefetched(str(answer["rung"]), float(answer["ms"]))
 
     async def waiting(self) -> int:
         """Turns on the agent's disk of which Postgres has not yet told that it holds them."""

@@ -34,6 +34,7 @@ MARK = ".nextlevel-demo"
 SETTLED_WITHIN_S = 60.0
 WATCH_EVERY_S = 0.15
 ASK_WITHIN_MS = 2_000
+SERVED_TRIES = 60
 
 
 class NotSettled(Transient):
@@ -208,11 +209,15 @@ async def _measure(month: list[Line], agent: Agent, console: Console) -> None:
     """Ask through the plugin what nobody has ever asked, and then the same again."""
     fresh = secrets.token_hex(3)  # no cache, nor one that an earlier run has filled, knows a query that ends in it
     queries = [f"{line.assistant} {fresh}" for line in month]
+    for _ in range(SERVED_TRIES):  # on a busy machine the plugin may be resting from a service that was late
+        if (await agent.prefetch("demo-first", fresh)).rung == "service":
+            break
+        await asyncio.sleep(WATCH_EVERY_S)
     # A session for each pass: within one, the plugin gives no line a second time.
-    new = [(await agent.prefetch("demo-new", query))[1] for query in queries]
+    new = [await agent.prefetch("demo-new", query) for query in queries]
     for query in queries:  # where the vectors came too late, the answer is not kept; now they are there
         await agent.prefetch("demo-between", query)
-    again = [(await agent.prefetch("demo-again", query))[1] for query in queries]
+    again = [await agent.prefetch("demo-again", query) for query in queries]
     report.heading(console, "How long a turn is held up")
     console.print(report.times({"asked before (hit)": again, "never asked (miss)": new}))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
@@ -15,6 +15,7 @@ from rich.tree import Tree
 from nextlevel.client import Recalled
 from nextlevel.model import block_text
 
+from .agent import Prefetched
 from .month import Probe
 
 Row = Mapping[str, Any]
@@ -115,13 +116,16 @@ def score(answers: Sequence[tuple[Probe, Recalled]]) -> RenderableType:
     return Group(Text(), *lines, *(Text(f"  ✗ {probe.query} ({probe.why})", style="red") for probe in wrong))
 
 
-def times(rows: Mapping[str, Sequence[float]]) -> RenderableType:
-    """Median and 99th percentile of each kind, in milliseconds."""
-    table = Table(box=None, padding=(0, 2))
-    for name in ("prefetch", "asked", "p50 ms", "p99 ms"):
-        table.add_column(name, justify="left" if name == "prefetch" else "right")
-    for name, took in rows.items():
-        table.add_row(name, str(len(took)), f"{percentile(took, 50):.1f}", f"{percentile(took, 99):.1f}")
+def times(rows: Mapping[str, Sequence[Prefetched]]) -> RenderableType:
+    """Median and 99th percentile of each kind, in milliseconds, and which rungs of the ladder answered."""
+    table = Table(box=None, padding=(0, 1))
+    for name in ("prefetch", "p50 ms", "p99 ms", "answered by"):
+        table.add_column(name, justify="right" if name.endswith("ms") else "left")
+    for name, found in rows.items():
+        took = [each.ms for each in found]
+        rungs = Counter(each.rung for each in found)
+        told = ", ".join(f"{rung} {count}" for rung, count in rungs.most_common())
+        table.add_row(name, f"{percentile(took, 50):.1f}", f"{percentile(took, 99):.1f}", told)
     return table
 
 
