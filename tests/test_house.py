@@ -14,7 +14,9 @@ ROOT = Path(__file__).parent.parent
 @pytest.mark.parametrize("role", ["producers", "workers", "ops"])
 def test_a_role_refuses_its_bare_name(role: str) -> None:
     """In a checkout both names could be imported, and a role imported twice has two of each class and each global."""
-    bare = subprocess.run([sys.executable, "-c", f"import {role}"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    bare = subprocess.run(
+        [sys.executable, "-c", f"import {role}"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
     assert 1 == bare.returncode
     assert f"import this room as nextlevel.{role}" in bare.stderr
 
