@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def remove_leftovers() -> None:
     for directory in TEMP.glob("nl-*-*"):
         pid = directory.name.split("-")[1]
         if pid.isdecimal() and not psutil.pid_exists(int(pid)):
-            remove_dir(directory)
+            with suppress(FileNotFoundError):  # another run clears it at the same time
+                remove_dir(directory)
 
 
 @dataclass(frozen=True, slots=True)
