@@ -101,12 +101,12 @@ class Home:
             return  # the relay delivers
         try:
             drained = delivery.drain(self.database, redis, budget_s=_HOOK_S)
-        except QueueUnreachable as error:
+            self.counters["sent"] += drained.sent
+            retention.prune_when_due(self.database)
+        except QueueUnreachable:
+            self.deliver_aside()  # with more time than a hook has; it tells if that does not help
+        except ShortTermUnavailable as error:
             self.failed("delivery", error)
-            self.deliver_aside()
-            return
-        self.counters["sent"] += drained.sent
-        retention.prune_when_due(self.database)
 
     def deliver_aside(self) -> None:
         """Send what waits on a thread of its own: one for each home, and it ends with the backlog or with Redis."""

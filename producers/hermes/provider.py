@@ -168,6 +168,8 @@ class Provider(Base):
         speaker = self._speaker
         place = project.describe(cwd) if speaker.is_local else {}
         known = {"platform": speaker.platform, "chat_type": speaker.chat_type, "chat_id": speaker.chat_id}
+        # By which rung the turn was served: found later beside what it said.
+        known["recall"] = self.last_recall.rung
         return {"plugin": VERSION, **{name: value for name, value in known.items() if value}, **place}
 
     def _injected(self, session: str) -> set[bytes]:

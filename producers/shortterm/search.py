@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nextlevel.event import check
 from nextlevel.lang.tokens import content_words
 
 from . import sql
@@ -115,7 +114,7 @@ def _quoted(terms: Iterable[str]) -> list[str]:
 
 
 def _found(row: sqlite3.Row, weights: dict[str, tuple[float, int]], total: float) -> Found:
-    event = check(json.loads(row["event"]))
+    event = json.loads(row["event"])
     held = {*row["user_words"].split(), *row["assistant_words"].split()}
     share = sum(weight for term, (weight, _) in weights.items() if term in held) / total
-    return Found(row["id"], row["session"], event.at, event.user_text, event.assistant_text, round(share, 3))
+    return Found(row["id"], row["session"], event["at"], event["user_text"], event["assistant_text"], round(share, 3))

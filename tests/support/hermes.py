@@ -22,11 +22,26 @@ def python() -> Path:
     return found
 
 
+def command(home: Path, *arguments: str) -> str:
+    """What the host's own command line prints."""
+    done = subprocess.run(
+        [python().with_name("hermes"), *arguments],
+        env=_environment(home),
+        cwd=home,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert 0 == done.returncode, done.stderr[-3000:]
+    return done.stdout
+
+
 def run(script: str, home: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     """Run one of the scripts in `host/` on a home, and give what it printed."""
     done = subprocess.run(
         [python(), SCRIPTS / f"{script}.py", json.dumps(wanted)],
-        env={**os.environ, "HERMES_HOME": str(home), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=_environment(home),
         cwd=home,
         capture_output=True,
         text=True,
@@ -35,3 +50,7 @@ def run(script: str, home: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     assert 0 == done.returncode, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {**os.environ, "HERMES_HOME": str(home), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}

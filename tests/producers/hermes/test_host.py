@@ -11,6 +11,7 @@ from redis import Redis as Client
 from nextlevel.event import decode
 from nextlevel.producers.hermes import VERSION
 from nextlevel.producers.hermes import install as installer
+from nextlevel.producers.hermes.config import Config
 from nextlevel.producers.hermes.install import install, prepare
 from nextlevel.producers.hermes.provider import SYSTEM_PROMPT_BLOCK
 from nextlevel.producers.hermes.tools import NAMES
@@ -52,6 +53,7 @@ def test_the_hosts_manager_drives_the_plugin(home: Path, valkey: TestValkey, ser
         },
     )
     assert ("nextlevel", sorted(NAMES), True) == (told["name"], told["tools"], told["is_host_class"])
+    assert set(told["settings"]) <= set(Config.__dataclass_fields__)
     assert f"/plugins/nextlevel/_lib-{VERSION}-" in told["library"]
     assert (True, True) == (SYSTEM_PROMPT_BLOCK in told["prompt"], told["prompt_is_stable"])
     assert CONTEXT in told["recalled"][0]
@@ -60,6 +62,14 @@ def test_the_hosts_manager_drives_the_plugin(home: Path, valkey: TestValkey, ser
     assert ("long-term", 2) == (told["answers"][0]["tier"], told["answers"][1]["this_machine"]["events"])
     assert (True, 0) == (told["flushed"], told["drain"].get("abandoned_writes", 0))
     assert [True, True] == [asked[3]["warm"] for asked in service.asked if asked[3] and asked[3].get("warm")]
+
+
+def test_the_hosts_own_commands_set_it_up_and_tell_its_state(home: Path) -> None:
+    """Non-interactive, with words on what was done; both are the host's command line."""
+    (home / "config.yaml").unlink()
+    assert "active in" in hermes.command(home, "memory", "setup", "nextlevel")
+    assert "provider: nextlevel" in (home / "config.yaml").read_text()
+    assert "none yet" in hermes.command(home, "nextlevel", "status")
 
 
 def test_a_gateways_speaker_is_the_principal(home: Path, service: Service) -> None:

@@ -17,6 +17,7 @@ def main() -> None:
     wanted: dict[str, Any] = json.loads(sys.argv[1])
     from agent.memory_manager import MemoryManager
     from plugins.memory import load_memory_provider
+    from plugins.memory.config_schema import get_provider_config_schema
 
     provider = load_memory_provider("nextlevel")
     if provider is None or not provider.is_available():
@@ -29,6 +30,7 @@ def main() -> None:
         "is_host_class": "MemoryProvider" in [each.__name__ for each in type(provider).__mro__],
         "library": sys.modules["nextlevel"].__file__,
     }
+    out["settings"] = [field.key for field in get_provider_config_schema("nextlevel").fields]
     manager.initialize_all(
         "layer-1",
         platform="cli",
