@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .tokens import fold, stop_words
 
@@ -11,9 +12,10 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 # Letters that only one of the four Latin languages uses. ä and ö are shared by two.
-_OWN = {"de": "ß", "sv": "å", "pl": "ąćęłńśźż"}
+_OWN = {"de": frozenset("ßü"), "sv": frozenset("å"), "pl": frozenset("ąćęłńśźż")}
 
 
+@lru_cache(maxsize=512)
 def language(text: str, otherwise: str = "en") -> str:
     """`en`, `de`, `sv`, `pl`, `zh` or `ja`; `otherwise` where nothing tells, or too little.
 
@@ -26,15 +28,12 @@ def language(text: str, otherwise: str = "en") -> str:
             return "ja"
         if len(_HAN.findall(text)) / letters > 0.2:
             return "zh"
-    runs = [run.casefold() for run in _LETTERS.findall(text)]
-    folded = [fold(run) for run in runs]
-    points = dict.fromkeys(("en", "de", "sv", "pl"), 0.0)
-    for each in points:
-        points[each] += sum(word in stop_words(each) for word in folded)
-    for each, own in _OWN.items():
-        points[each] += sum(any(c in own for c in run) for run in runs)
-    if any("ü" in run for run in runs):
-        points["de"] += 1
+    folded = [fold(run) for run in _LETTERS.findall(text)]
+    points = {each: float(sum(map(stop_words(each).__contains__, folded))) for each in ("en", "de", "sv", "pl")}
+    if not text.isascii():
+        for run in _LETTERS.findall(text.lower()):
+            for each, own in _OWN.items():
+                points[each] += not own.isdisjoint(run)
     if otherwise in points:
         points[otherwise] += 0.5
     best = max(points, key=lambda each: points[each])

@@ -90,6 +90,17 @@ def dates(text: str, at: datetime, language: str) -> list[Dated]:
     return sorted(found, key=lambda dated: dated.start)
 
 
+def begins_with_date(text: str, at: datetime, language: str) -> date | None:
+    """The day that a text begins with, prepositions aside: "on the 25th now" but not "closed on the 25th"."""
+    first = next(iter(dates(text, at, language)), None)
+    if first is None or first.first != first.last or not _ONLY_LEAD.fullmatch(text[: first.start]):
+        return None
+    return first.first
+
+
+_ONLY_LEAD = re.compile(r"(?:(?:on|the|at|now|am|der|den|dem|jetzt|erst|already|schon)\s+)*", re.IGNORECASE)
+
+
 def _lowered(text: str) -> str:
     # Not casefold: it turns one letter into two, and offsets would lie.
     return text[:LONGEST].lower()

@@ -12,6 +12,7 @@ from .pack import Pack
 _TRIM = " ,.:;!-–—"
 _MOST_BEFORE_TASTE = 24
 """Characters before "I prefer" that only say where it holds: "in TypeScript i prefer …"."""
+_PLEASE = re.compile(r"(?:^|\s)(?:please|pls|bitte)(?=[\s,.!]|$)", re.IGNORECASE)
 _SOMEWHERE = re.compile(r"(?:in|on|at|from|im|am|auf|aus|again|wieder)\b", re.IGNORECASE)
 
 
@@ -57,7 +58,7 @@ def implied(text: str, pack: Pack) -> Directive | None:
 def _preference(
     predicate: str, text: str, negated: bool, confidence: float, category: Category, rule: str
 ) -> Directive:
-    return Directive(predicate, text.strip(_TRIM), negated, confidence, BlockType.USER_PREFERENCE, category, rule)
+    return Directive(predicate, _PLEASE.sub("", text).strip(_TRIM), negated, confidence, BlockType.USER_PREFERENCE, category, rule)
 
 
 def _says_enough(text: str) -> bool:

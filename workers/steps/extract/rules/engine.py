@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from nextlevel.lang import detect
 from nextlevel.lang.normal import Clause, clauses, normal_name
@@ -19,11 +20,12 @@ from .names import names
 from .pack import Pack, load
 from .patterns import bare_value, by_patterns, with_entity
 from .pieces import expanded, mended, pieces, without_filler
-from .stance import Mood, Why, is_request, stance, unfit
+from .stance import Mood, Why, is_request, stance, unfit, without_dump
 from .statement import Statement, parse
 
 LONGEST_TEXT = 12_000
 """Characters of a message that are read; what is longer is a paste, and its head says what it is for."""
+MOST_CLAUSES = 200
 MOST_CANDIDATES = 40
 _CONTEXT = 300
 _TRIM = " ,.:;!-–—"
@@ -54,8 +56,11 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     language = _language(text, window)
     pack = load(language)
     run = _Run(turn, focus_of(turn, window, pack), Mood(fiction=_in_fiction(window)))
+    text, pasted = without_dump(text)
+    if pasted:
+        run.drop(pasted, Why.DUMP)
     sentence = -1
-    for clause in clauses(text):
+    for clause in clauses(text)[:MOST_CLAUSES]:
         if clause.sentence != sentence:
             sentence, pack = clause.sentence, _pack_of(clause.text, language)
         if (why := unfit(clause)) is not None:
@@ -132,15 +137,21 @@ def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
             draft,
             type=BlockType.PROCEDURAL,
             category=Category.WORKFLOW,
-            subject=head.strip(_TRIM),
+            subject=_title(head, pack) or run.focus.subject,
             predicate="done_by",
             object=steps.strip(_TRIM),
             confidence=0.85,
             rule="procedure",
-            entities=names_in(steps),
+            entities=names_in(steps, pack),
         )
     )
     return True
+
+
+def _title(head: str, pack: Pack) -> str:
+    """ "so you know how a release goes here" is about the release."""
+    lead, tail = pack.match("procedure_lead", head), pack.find("procedure_tail", head)
+    return head[lead.end() if lead else 0 : tail.start() if tail else len(head)].strip(_TRIM)
 
 
 def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
@@ -152,8 +163,8 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     if why is None and not run.mood.explicit and is_request(text, pack):
         why = Why.ONE_OFF
     found = list(_candidates(text, piece, clause, pack, run)) if why is None else []
-    for name in names(text):
-        run.focus.saw(name.text, name.type)
+    for name, kind in names_in(text, pack):
+        run.focus.saw(name, kind)
     if not found:
         why = why or Why.NOTHING
         run.drop(piece, why)
@@ -177,10 +188,12 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
         return
     said = parse(text, pack, run.focus)
     weight = _weight(text, said, draft, pack)
-    if said is not None and (weight >= 1 or draft.explicit):
+    if said is not None and said.kind != "user":
+        run.focus.topic = said.subject
+    if said is not None and (weight >= (2 if said.predicate == "noted" and said.said != ":" else 1) or draft.explicit):
         if said.kind == "person":
             run.focus.person = said.subject
-        yield _stated(said, draft, weight, text, pack)
+        yield _stated(said, draft, weight, text, pack, run.turn.at)
     elif (fragment := implied(text, pack)) is not None:
         yield _wished(fragment, draft)
     elif not found and (weight >= 2 or draft.explicit) and len(content_words(text)) >= 2:
@@ -202,7 +215,7 @@ def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Cand
         span=piece if piece in clause.text else clause.text,
         rule="statement",
         context="" if whole == text else whole[:_CONTEXT],
-        entities=names_in(text),
+        entities=names_in(text, pack),
         explicit=run.mood.explicit,
         project=run.focus.project,
         valid_from=held.valid_from,
@@ -210,9 +223,9 @@ def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Cand
     )
 
 
-def names_in(text: str) -> tuple[tuple[str, EntityType], ...]:
+def names_in(text: str, pack: Pack) -> tuple[tuple[str, EntityType], ...]:
     """The names of a text as a candidate carries them."""
-    return tuple((name.text, name.type) for name in names(text))
+    return tuple((name.text, name.type) for name in names(text, full_names=not pack.nouns_capitalised))
 
 
 def _wished(wish: Directive, draft: Candidate) -> Candidate:
@@ -242,13 +255,15 @@ def _weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> 
         return points + any(c.isdigit() for c in text)
     points += 2 * (said.value is not None)
     points += said.predicate not in _PLAIN and said.kind != "user"
-    points += said.kind == "person" or any(c.isdigit() for c in said.object)
+    points += said.kind == "person" or any(c.isdigit() for c in text)
     points += said.subject[:1].isupper() and pack.language == "en"
     points += said.said == ":" or said.subject.startswith("user's ")
     return points
 
 
-def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pack) -> Candidate:
+def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pack, at: datetime) -> Candidate:
+    if said.predicate == "is" and said.kind == "thing" and (day := temporal.begins_with_date(said.object, at, pack.language)):
+        said = replace(said, predicate="takes_place_on", value=day.isoformat())
     known = predicates.get(said.predicate)
     kind = known.type
     if kind is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from nextlevel.model import EntityType
@@ -53,8 +53,12 @@ _FULL_NAME = re.compile(
 )
 
 
-def names(text: str) -> list[Name]:
-    """Every mention that form or list can tell, in order, without overlaps. People only where a title or two names show them."""
+@lru_cache(maxsize=2048)
+def names(text: str, *, full_names: bool = True) -> tuple[Name, ...]:
+    """Every mention that form or list can tell, in order, without overlaps. 
+
+    People only where a title shows them, or (`full_names`) two capitals in a row: not in German, where nouns have them.
+    """
     found: list[Name] = []
     taken: list[tuple[int, int]] = []
 
@@ -87,10 +91,10 @@ def names(text: str) -> list[Name]:
     for match in _SLUG.finditer(text):
         if _SLUG_ENDING.search(match[0]):
             add(*match.span(), EntityType.HOST if re.search(r"[-_]\d+$", match[0]) else EntityType.PROJECT)
-    for pattern in (_TITLED, _FULL_NAME):
+    for pattern in (_TITLED, _FULL_NAME) if full_names else (_TITLED,):
         for match in pattern.finditer(text):
             add(*match.span(), EntityType.PERSON)
-    return sorted(found, key=lambda name: name.start)
+    return tuple(sorted(found, key=lambda name: name.start))
 
 
 def is_path(text: str) -> bool:

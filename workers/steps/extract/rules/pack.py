@@ -53,6 +53,7 @@ class Pack:
     """One language's cues (name → pattern), verb phrases and rules."""
 
     language: str
+    nouns_capitalised: bool
     cues: Mapping[str, re.Pattern[str]]
     verbs: re.Pattern[str]
     said: Mapping[str, str]
@@ -85,6 +86,7 @@ def load(language: str) -> Pack | None:
     pieces = _PIECES | {name: _any_of(words) for name, words in document.get("words", {}).items()}
     return Pack(
         language=language,
+        nouns_capitalised=document["nouns_capitalised"],
         cues={name: re.compile(rf"(?<![\w-])(?:{'|'.join(lists[name])})(?![\w-])", re.IGNORECASE) for name in lists},
         verbs=re.compile(
             rf"(?<![\w/.@-])(?:{'|'.join(_spaced(p) for p in sorted(said, key=len, reverse=True))})(?![\w/@-])", re.I

@@ -17,6 +17,7 @@ from .statement import KEEPS_VERB, parse, resolve
 
 _TRIM = " ,.:;!-–—`"
 _PORT = re.compile(r"\d{2,5}")
+_NAMED = re.compile(r"[`„“\"']|[.,:;!]+$")
 _SAID_OF_WORK = frozenset({"behaves", "needs", "uses", "goes_to", "on_host"})
 _VALUE_END = re.compile(r",|\s(?:on|in|at|since|because|which|auf|in|bei|seit|weil|statt|instead|und|and)\s|\s\(")
 
@@ -25,10 +26,18 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
     """What the pack's patterns find, in the order of the text, so that "she" is the person named last."""
     hits = [(match.start(), n, rule, match) for n, rule in enumerate(pack.rules) if (match := rule.regex.search(text))]
     taken: set[tuple[str, str | None]] = set()
+    persons: set[str] = set()
     for _, _, rule, match in sorted(hits, key=lambda hit: hit[:2]):
         made = _made(rule, match, text, draft, pack, focus)
         if made is None or (made.value is not None and (made.predicate, made.value) in taken):
             continue
+        if rule.role == "project":
+            name = _NAMED.sub("", match["value"])
+            if pack.has("no_name", name) or any(name == known for known in persons):
+                continue
+            focus.introduced(name)
+        elif rule.role == "person":
+            persons.add(made.subject)
         taken.add((made.predicate, made.value))
         yield rule, made
 
@@ -48,7 +57,6 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
     elif rule.role == "value_person":
         entities = with_entity(entities, groups["value"], EntityType.PERSON)
     elif rule.role == "project":
-        focus.introduced(groups["value"])
         entities = with_entity(entities, groups["value"], EntityType.PROJECT)
     return replace(
         draft,

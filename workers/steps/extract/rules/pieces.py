@@ -12,6 +12,7 @@ _NEVER_ALONE = re.compile(
     r"(?:not|nicht|statt|instead|rather|like|such as|wie|z\.b|e\.g|if|wenn|falls|when|because|weil|unless|which|in case)\b",
     re.IGNORECASE,
 )
+_SUBORDINATE = re.compile(r"\b(?:if|else|otherwise|because|when|unless|which|that|wenn|sonst|weil|dass|damit|falls)\b", re.IGNORECASE)
 _MOST_BEFORE_VERB = 4
 """Words that may stand before the verb of a piece that is a statement of its own."""
 
@@ -22,18 +23,20 @@ def pieces(text: str, pack: Pack) -> list[str]:
     for joint in _JOINT.finditer(text):
         following = _JOINT.search(text, joint.end() + 4)
         piece = text[joint.end() : following.start() if following else len(text)]
-        if _stands_alone(piece, pack) and _is_statement(text[cuts[-1] : joint.start()], pack):
+        before = text[cuts[-1] : joint.start()]
+        same_subject = joint[0].isspace() and _SUBORDINATE.search(before) is None
+        if _stands_alone(piece, pack, same_subject=same_subject) and _is_statement(before, pack):
             cuts.append(joint.end())
     return [text[a:b].strip(", ") for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 
 
-def _stands_alone(piece: str, pack: Pack) -> bool:
-    """It has a verb near its head with something before it, or begins like a directive."""
+def _stands_alone(piece: str, pack: Pack, *, same_subject: bool) -> bool:
+    """It has a verb near its head, with something before it unless "and" is; or it begins like a directive."""
     piece = expanded(without_filler(piece, pack), pack)
     if _NEVER_ALONE.match(piece):
         return False
     verb = pack.verbs.search(piece)
-    if verb is not None and 0 < len(piece[: verb.start()].split()) <= _MOST_BEFORE_VERB:
+    if verb is not None and (0 if same_subject else 1) <= len(piece[: verb.start()].split()) <= _MOST_BEFORE_VERB:
         return True
     return any(pack.match(cue, piece) for cue in ("directive_no", "directive_none", "directive_yes", "first_taste"))
 

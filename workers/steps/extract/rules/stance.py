@@ -34,12 +34,25 @@ class Why(StrEnum):
     NOTHING = "nothing_lasting"
 
 
+LONGEST_CLAUSE = 600
+"""Characters: nobody says so much in one breath, so it is pasted; and no pattern has to walk through it."""
 _DATA_LINE = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|"
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
 )
 _TEMPORARY_PATH = re.compile(r"\S*/\S+")
 _LETTER = re.compile(r"[^\W\d_]")
+_MARKUP = re.compile(r"^\s*<[a-z/!][^>]*>", re.IGNORECASE)
+_FEWEST_DATA_LINES = 3
+
+
+def without_dump(text: str) -> tuple[str, str]:
+    """The text without pasted lines of data (a log, a table, a statement of account), and those lines."""
+    lines = text.split("\n")
+    data = [line for line in lines if _DATA_LINE.match(line)]
+    if len(data) < _FEWEST_DATA_LINES:
+        return text, ""
+    return "\n".join(line for line in lines if not _DATA_LINE.match(line)), "\n".join(data)
 
 
 @dataclass(slots=True)
@@ -54,7 +67,7 @@ class Mood:
 def unfit(clause: Clause) -> Why | None:
     """What no language is needed to see."""
     text = clause.text
-    if clause.kind == "code":
+    if clause.kind == "code" or len(text) > LONGEST_CLAUSE:
         return Why.DUMP
     if invisible.count(text):
         return Why.INVISIBLE
@@ -64,7 +77,7 @@ def unfit(clause: Clause) -> Why | None:
         return Why.QUOTE
     if "[redacted:" in text:
         return Why.SECRET
-    if _DATA_LINE.match(text) or len(_LETTER.findall(text)) < 0.3 * len(text):
+    if _DATA_LINE.match(text) or _MARKUP.match(text) or len(_LETTER.findall(text)) < 0.3 * len(text):
         return Why.DUMP
     return None
 

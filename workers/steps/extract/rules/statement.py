@@ -53,7 +53,10 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
         left, right = text[: verb.start()].strip(_TRIM), text[verb.end() :].strip(_TRIM)
         said = " ".join(verb[0].casefold().replace("’", "'").split())
         predicate = pack.said.get(said)
+        left = left.rsplit(",", 1)[-1].strip(_TRIM)
         if predicate is None or (not right and predicate not in KEEPS_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
+            continue
+        if _is_mixed(left, pack):
             continue
         if left and left.split()[0].casefold() in pack.pronouns["preposition"]:
             # "With -n auto it hangs": what stands before the verb says when, not what.
@@ -68,10 +71,16 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
     return None
 
 
+def _is_mixed(left: str, pack: Pack) -> bool:
+    """Whether the words before a verb hold a second subject: then they are a clause, or talk to the agent, and no name."""
+    words = left.casefold().split()
+    return any(word in pack.pronouns["first"] for word in words[1:]) or any(word in pack.pronouns["you"] for word in words)
+
+
 def _may_be_person(subject: str, left: str, pack: Pack) -> bool:
     """One or two words without an article, no technology: who "handles the accounts" is somebody."""
     words = left.split()
-    if len(words) > 2 or words[0].casefold() in pack.pronouns["article"] or not subject.replace(" ", "").isalpha():
+    if not 0 < len(words) <= 2 or words[0].casefold() in pack.pronouns["article"] or not subject.replace(" ", "").isalpha():
         return False
     return technology().search(subject) is None and subject.casefold() not in pack.pronouns["generic"]
 
@@ -110,7 +119,7 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     if bare.casefold() in pack.pronouns["generic"]:
         return focus.project or focus.thing or bare, "thing"
     if words[0].casefold() in pack.pronouns["person"] and focus.person is not None and len(words) > 1:
-        return focus.person, "person"
+        return f"{focus.person}'s {' '.join(words[1:])}".strip(_TRIM), "thing"
     return bare.strip("`„“\"'"), "thing"
 
 
@@ -180,7 +189,8 @@ def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statemen
 def _slot(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str | None]:
     """A slot's noun before the verb ("the port of the gateway"): the slot, and whose it is."""
     words = left.casefold().split()
-    while words and (words[0] in pack.pronouns["article"] or words[0] in pack.pronouns["owner"]):
+    whose = focus.person if words and words[0] in pack.pronouns["person"] else None
+    while words and any(words[0] in pack.pronouns[kind] for kind in ("article", "owner", "person")):
         words = words[1:]
     if not words:
         return None, None
@@ -189,7 +199,7 @@ def _slot(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str | None]:
         if noun in pack.slot_nouns:
             rest = left.split()[len(left.split()) - len(words) + size :]
             if not rest:
-                return pack.slot_nouns[noun], focus.subject
+                return pack.slot_nouns[noun], whose or focus.subject
             if rest[0].casefold() in _OF and len(rest) > 1:
                 owner, _ = resolve(" ".join(rest[1:]), pack, focus)
                 return pack.slot_nouns[noun], owner or focus.subject
