@@ -142,23 +142,14 @@ def _said_at(rows: Sequence[Message]) -> str:
 
 
 def _fitted(draft: Draft) -> Draft:
-    """Within the size of an event: what tools answered goes first, then the ends of the texts."""
+    """Within the size of an event. The texts alone always are, however they are encoded: what tools answered goes."""
     if _bytes(draft) <= MAX_EVENT_BYTES:
         return draft
     cuts = {**draft.meta.get("cuts", {}), "tool_results": sum(len(tool.result) + tool.cut for tool in draft.tools)}
     bare = tuple(
         replace(tool, args=tool.args[:256], result="", cut=len(tool.result) + tool.cut) for tool in draft.tools
     )
-    draft = replace(draft, tools=bare, meta={**draft.meta, "cuts": cuts})
-    while _bytes(draft) > MAX_EVENT_BYTES:
-        user, assistant = (text[: len(text) // 2] for text in (draft.user_text, draft.assistant_text))
-        for name, before, after in (
-            ("user_text", draft.user_text, user),
-            ("assistant_text", draft.assistant_text, assistant),
-        ):
-            cuts[name] = cuts.get(name, 0) + len(before) - len(after)
-        draft = replace(draft, user_text=user, assistant_text=assistant)
-    return draft
+    return replace(draft, tools=bare, meta={**draft.meta, "cuts": cuts})
 
 
 def _bytes(draft: Draft) -> int:

@@ -6,7 +6,7 @@ import json
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,12 @@ from redis import Redis as Client
 from nextlevel.errors import QueueUnreachable
 from nextlevel.event import decode
 from nextlevel.producers.shortterm import delivery, sql
-from nextlevel.producers.shortterm.database import Database, path_of
+from nextlevel.producers.shortterm.database import Database
 from nextlevel.producers.shortterm.outbox import Draft, append, counts
 from nextlevel.wire.resp import Redis
 from tests.support.stores import TestValkey
+
+OpenTier2 = Callable[..., Database]
 
 
 def say(database: Database, *texts: str) -> list[str]:
@@ -116,7 +118,7 @@ def test_a_restored_postgres_gets_again_what_it_lost(tier2: Database, client: Cl
 
 
 def test_a_restored_home_takes_a_new_id_before_it_writes(
-    tier2: Database, home: Path, tmp_path: Path, client: Client, redis: Redis
+    tier2: Database, home: Path, tmp_path: Path, client: Client, redis: Redis, open_tier2: OpenTier2
 ) -> None:
     """It would give numbers a second time that Postgres already knows."""
     say(tier2, "a", "b")
@@ -127,7 +129,7 @@ def test_a_restored_home_takes_a_new_id_before_it_writes(
     shutil.rmtree(home)
     shutil.copytree(tmp_path / "backup", home)
 
-    restored = Database(path_of(home), home=home.resolve(), base="k3v9wq")
+    restored = open_tier2(home)
     receipt(client, "k3v9wq", mark=4, high=4)
     delivery.settle(restored, redis, timeout_s=5)
     (written,) = say(restored, "after the restore")
@@ -154,13 +156,13 @@ def test_numbers_given_while_a_receipt_is_read_make_no_new_id(tier2: Database, c
 
 
 def test_a_copied_home_still_delivers_what_it_was_copied_with(
-    tier2: Database, home: Path, tmp_path: Path, client: Client, redis: Redis
+    tier2: Database, home: Path, tmp_path: Path, client: Client, redis: Redis, open_tier2: OpenTier2
 ) -> None:
     """If it was moved, not copied, nobody else will."""
     say(tier2, "waiting")
     tier2.close()
     shutil.move(home, tmp_path / "moved")
-    moved = Database(path_of(tmp_path / "moved"), home=(tmp_path / "moved").resolve(), base="k3v9wq")
+    moved = open_tier2(tmp_path / "moved")
     say(moved, "said here")
     delivery.drain(moved, redis, budget_s=5)
     assert ["waiting", "said here"] == on_stream(client)

@@ -9,14 +9,17 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nextlevel.errors import MalformedEvent, Misconfigured, ShortTermUnavailable
 from nextlevel.event import check
-from nextlevel.producers.shortterm.database import Database, journal, path_of
+from nextlevel.producers.shortterm.database import Database, journal
 from nextlevel.producers.shortterm.outbox import Draft, append, counts, injected
+
+OpenTier2 = Callable[..., Database]
 
 
 def turn(user: str, assistant: str = "Noted.", *, session: str = "s1", **more: object) -> Draft:
@@ -77,13 +80,15 @@ def test_other_people_saying_the_same_are_not_told_apart_by_words_alone(tier2: D
     assert 4 == len(ids)
 
 
-def test_a_copied_home_counts_under_an_id_of_its_own(tier2: Database, home: Path, tmp_path: Path) -> None:
+def test_a_copied_home_counts_under_an_id_of_its_own(
+    tier2: Database, home: Path, tmp_path: Path, open_tier2: OpenTier2
+) -> None:
     """`hermes profiles --clone-all` copies id and outbox: both homes would use the same numbers for other turns."""
     append(tier2, turn("said in the first home"))
     tier2.close()
     copy = tmp_path / "clone"
     shutil.copytree(home, copy)
-    cloned = Database(path_of(copy), home=copy.resolve(), base="k3v9wq")
+    cloned = open_tier2(copy)
 
     theirs, ours = append(cloned, turn("said in the clone")).id, append(tier2, turn("said at home")).id
     assert "k3v9wq:2" == ours
@@ -94,15 +99,17 @@ def test_a_copied_home_counts_under_an_id_of_its_own(tier2: Database, home: Path
     assert theirs.replace(":1", ":2") == append(cloned, turn("and again")).id
 
 
-def test_an_enrolment_copied_without_its_outbox_counts_under_an_id_of_its_own(home: Path) -> None:
+def test_an_enrolment_copied_without_its_outbox_counts_under_an_id_of_its_own(
+    home: Path, open_tier2: OpenTier2
+) -> None:
     """The file says which home was enrolled: this is another one."""
-    database = Database(path_of(home), home=home, base="k3v9wq", copied=True)
+    database = open_tier2(home, copied=True)
     assert append(database, turn("x")).id.startswith("k3v9wq.")
 
 
-def test_a_home_that_nobody_enrolled_has_an_id_of_its_own(home: Path) -> None:
+def test_a_home_that_nobody_enrolled_has_an_id_of_its_own(home: Path, open_tier2: OpenTier2) -> None:
     """All of them are called `local`."""
-    database = Database(path_of(home), home=home, base="local")
+    database = open_tier2(home, base="local")
     assert append(database, turn("x")).id.startswith("local.")
 
 
@@ -182,6 +189,7 @@ def test_a_forked_child_opens_a_connection_of_its_own(tier2: Database) -> None:
             os._exit(0)
     os.waitpid(child, 0)
     append(database, turn("parent again"))
+    database.close()
     assert ["parent", "child", "parent again"] == [json.loads(row["event"])["user_text"] for row in rows(tier2)]
 
 
