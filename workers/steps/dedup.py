@@ -58,7 +58,7 @@ def fact_hash(subject: str, predicate: str, object_: str, *, negated: bool, proj
 
 def decide(new: Candidate, rivals: Sequence[Block]) -> Decision:
     """Compare a new fact with what is known of its subject, newest first."""
-    comparable = [rival for rival in rivals if rival.project == new.project or new.type is BlockType.USER_PREFERENCE]
+    comparable = [rival for rival in rivals if _of_one_thing(new, rival)]
     for rival in comparable:
         if rival.predicate == new.predicate and _same(new, rival):
             return Decision(Verdict.SAME, "the same words, numbers, names and polarity", rival)
@@ -69,6 +69,13 @@ def decide(new: Candidate, rivals: Sequence[Block]) -> Decision:
     return Decision(
         Verdict.DISTINCT, "nothing known of the kind" if not comparable else "differs from all that is known"
     )
+
+
+def _of_one_thing(new: Candidate, rival: Block) -> bool:
+    """Only facts about the same subject, in the same project, can repeat or replace each other."""
+    if normal_name(new.subject) != normal_name(rival.subject):
+        return False
+    return rival.project == new.project or new.type is BlockType.USER_PREFERENCE
 
 
 def _same(new: Candidate, rival: Block) -> bool:

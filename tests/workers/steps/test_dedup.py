@@ -60,6 +60,12 @@ def test_a_new_value_of_a_slot_that_holds_one_replaces_the_old():
     assert (Verdict.UPDATES, old) == (decision.verdict, decision.rival)
 
 
+def test_the_same_slot_of_another_subject_is_left_alone():
+    """The deadline of 1.1 does not end that of 1.0, however alike the words are."""
+    new = candidate("release 1.1", "deadline", "31 July")
+    assert Verdict.DISTINCT is verdict(new, block(subject="release 1.0", predicate="deadline", object_="26 June"))
+
+
 def test_a_slot_that_holds_many_keeps_both():
     assert Verdict.DISTINCT is verdict(
         candidate(predicate="uses", object_="Redis"), block(predicate="uses", object_="NestJS")
