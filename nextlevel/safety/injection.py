@@ -1,4 +1,4 @@
-"""Text that tries to give a later model orders. Judged clause by clause, after NFKC, so that one bad line spoils no other."""
+"""Text that tries to give a later model orders. Judged clause by clause, after NFKC: one line spoils no other."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ _PATTERNS: Final = tuple(
     for name, pattern in (
         (
             "override",
-            r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:previous|prior|above|earlier|preceding|all|your|system)\b"
-            r".{0,30}\b(?:instruction|prompt|rule|guideline|direction|message|guardrail)s?\b",
+            r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}"
+            r"\b(?:previous|prior|above|earlier|preceding|all|your|system)\b.{0,30}"
+            r"\b(?:instruction|prompt|rule|guideline|direction|message|guardrail)s?\b",
         ),
         (
             "override_de",
-            r"\b(?:ignorier\w*|missacht\w*|vergiss|vergessen sie)\b.{0,40}\b(?:vorherig|bisherig|obig|vorig|alle|deine|ihre)\w*\b"
-            r".{0,30}\b(?:anweisung|instruktion|regel|vorgabe|befehl)\w*",
+            r"\b(?:ignorier\w*|missacht\w*|vergiss|vergessen sie)\b.{0,40}"
+            r"\b(?:vorherig|bisherig|obig|vorig|alle|deine|ihre)\w*\b.{0,30}"
+            r"\b(?:anweisung|instruktion|regel|vorgabe|befehl)\w*",
         ),
         (
             "override_sv_pl",
-            r"\b(?:ignorera|bortse från|glöm|zignoruj|ignoruj|pomiń)\b.{0,40}\b(?:tidigare|föregående|alla|dina|poprzedni\w*|wszystki\w*|"
-            r"wcześniejsz\w*)\b.{0,30}\b(?:instruktion\w*|regler\w*|instrukcj\w*|poleceni\w*|zasad\w*)",
+            r"\b(?:ignorera|bortse från|glöm|zignoruj|ignoruj|pomiń)\b.{0,40}"
+            r"\b(?:tidigare|föregående|alla|dina|poprzedni\w*|wszystki\w*|wcześniejsz\w*)\b.{0,30}"
+            r"\b(?:instruktion\w*|regler\w*|instrukcj\w*|poleceni\w*|zasad\w*)",
         ),
         (
             "override_cjk",
@@ -35,29 +38,35 @@ _PATTERNS: Final = tuple(
         ),
         (
             "role_change",
-            r"\byou are (?:now|no longer)\b.{0,40}\b(?:assistant|ai|model|unrestricted|jailbroken|developer mode|dan|admin|root)\b",
+            r"\byou are (?:now|no longer)\b.{0,40}"
+            r"\b(?:assistant|ai|model|unrestricted|jailbroken|developer mode|dan|admin|root)\b",
         ),
         ("jailbreak", r"\b(?:developer|god|dan|jailbreak)[ -]mode (?:enabled|activated|on)\b|\bdo anything now\b"),
         (
             "to_the_model",
-            r"\b(?:note|notice|message|attention|important|instructions?|hinweis|achtung|anweisung|obs|viktigt|uwaga|polecenie)\b.{0,12}"
-            r"\b(?:to|for|an|für|till|för|dla|do)\b.{0,12}\b(?:ai|a\.i\.|llm|ki|assistants?|assistenten?|agents?|model\w*|chatbots?|bots?|asystent\w*|"
-            r"språkmodell\w*)\b",
+            r"\b(?:note|notice|message|attention|important|instructions?|hinweis|achtung|anweisung|obs|viktigt|uwaga|"
+            r"polecenie)\b"
+            r".{0,12}\b(?:to|for|an|für|till|för|dla|do)\b.{0,12}"
+            r"\b(?:ai|a\.i\.|llm|ki|assistants?|assistenten?|agents?|model\w*|chatbots?|bots?|asystent\w*|språkmodell\w*)\b",
         ),
         (
             "when_read_by",
-            r"\b(?:if you are|when read by|as) an? (?:ai|llm|language model|assistant|agent)\b.{0,60}\b(?:must|should|always|please|do)\b",
+            r"\b(?:if you are|when read by|as) an? (?:ai|llm|language model|assistant|agent)\b.{0,60}"
+            r"\b(?:must|should|always|please|do)\b",
         ),
         (
             "system_block",
-            r"(?:\[|<|\{|【|<\|)\s*/?\s*(?:system|inst|im_start|im_end|assistant|admin|系统|システム|systemhinweis|sysmsg)"
+            r"(?:\[|<|\{|【|<\|)\s*/?\s*"
+            r"(?:system|inst|im_start|im_end|assistant|admin|系统|システム|systemhinweis|sysmsg)"
             r"(?:\s*(?:note|prompt|message|override|hinweis|提示|指示)?)\s*(?::|\]|>|\||：|】)",
         ),
         ("fake_system", r"^\s*(?:system|developer)\s*(?:prompt|message|override)?\s*[:>]\s*\S"),
         (
             "memory_order",
-            r"\b(?:remember|save|store|memori[sz]e|note|add to (?:your )?memory)\b.{0,20}\bthat\b.{0,20}\bthe user\b.{0,60}"
-            r"\b(?:agree[sd]?|consent(?:s|ed)?|approved?|authori[sz]ed?|allow(?:s|ed)?|wants? (?:all|every)|permit\w*|trusts?)\b",
+            r"\b(?:remember|save|store|memori[sz]e|note|add to (?:your )?memory)\b.{0,20}\bthat\b.{0,20}"
+            r"\bthe user\b.{0,60}"
+            r"\b(?:agree[sd]?|consent(?:s|ed)?|approved?|authori[sz]ed?|allow(?:s|ed)?|wants? (?:all|every)|permit\w*|"
+            r"trusts?)\b",
         ),
         (
             "memory_order_cjk",
@@ -65,12 +74,13 @@ _PATTERNS: Final = tuple(
         ),
         (
             "exfiltrate",
-            r"\b(?:send|post|upload|forward|exfiltrate|e-?mail|curl|leak|transmit)\b.{0,60}\b(?:secrets?|passwords?|credentials?|tokens?|api[ _-]?keys?|"
-            r"private keys?|\.env|id_rsa|conversation|chat history|memory)\b.{0,60}\b(?:to|at)\b.{0,10}(?:https?://|\S+@|\S+\.\w{2,})",
+            r"\b(?:send|post|upload|forward|exfiltrate|e-?mail|curl|leak|transmit)\b.{0,60}"
+            r"\b(?:secrets?|passwords?|credentials?|tokens?|api[ _-]?keys?|private keys?|\.env|id_rsa|conversation|"
+            r"chat history|memory)\b.{0,60}\b(?:to|at)\b.{0,10}(?:https?://|\S+@|\S+\.\w{2,})",
         ),
         (
             "pipe_secret",
-            r"\b(?:cat|printenv|env)\b[^|\n]{0,80}(?:\.env|id_rsa|credentials|\.netrc|\.aws)?[^|\n]{0,40}\|\s*(?:curl|nc|wget)\b",
+            r"\b(?:cat|printenv|env)\b[^|\n]{0,120}\|\s*(?:curl|nc|wget)\b",
         ),
         (
             "reveal_prompt",
@@ -79,7 +89,9 @@ _PATTERNS: Final = tuple(
         ("ssh_back_door", r"(?:>>|tee -a)\s*\S{0,60}authorized_keys\b"),
         (
             "hide_from_user",
-            r"\b(?:do not|don't|never|without)\b.{0,12}\b(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?)\b.{0,20}\bthe user\b",
+            r"\b(?:do not|don't|never|without)\b.{0,12}"
+            r"\b(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?)\b"
+            r".{0,20}\bthe user\b",
         ),
     )
 )

@@ -78,20 +78,28 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
 # ---- judges: is this value a secret, where the words around it leave that open?
 
 _REFERENCE = re.compile(
-    r"[$%{<(\[*]|(?:os\.|process\.|env\.|env\[|getenv|secrets?\.|var\.|vault:|op://|arn:|file:|https?://|/|~|\.{1,2}/)|x{3,}|\*{2,}|\.{3}",
+    r"[$%{<(\[*]|(?:os\.|process\.|env\.|env\[|getenv|secrets?\.|var\.|vault:|op://|arn:|file:|https?://|/|~|\.{1,2}/)|"
+    r"x{3,}|\*{2,}|\.{3}",
     re.IGNORECASE,
 )
 _INNOCENT = frozenset(
-    "true false null none nil undefined string str text int integer number bool boolean optional required empty blank unset missing hidden "
-    "default secret password passwort kennwort changeme placeholder example redacted todo tbd yes no ja nein stored saved hashed encrypted "
-    "field prompt input type name file path env vault here below above never always not".split()
+    {
+        *("true", "false", "null", "none", "nil", "undefined", "string", "str", "text", "int", "integer", "number"),
+        *("bool", "boolean", "optional", "required", "empty", "blank", "unset", "missing", "hidden", "default"),
+        *("secret", "password", "passwort", "kennwort", "changeme", "placeholder", "example", "redacted", "todo"),
+        *("tbd", "yes", "no", "ja", "nein", "stored", "saved", "hashed", "encrypted", "field", "prompt", "input"),
+        *("type", "name", "file", "path", "env", "vault", "here", "below", "above", "never", "always", "not"),
+    }
 )
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?:sha\d{1,3}[:-])?[0-9a-f]+", re.IGNORECASE)
 _WORDY = re.compile(r"[A-Za-z]+(?:[._/:-][A-Za-z]+)*\d{0,2}")
 _VERSION_OR_TIME = re.compile(r"v?\d+(?:[.:,/-]\d+)*[A-Za-z%]{0,3}")
 _PROSE = frozenset(
-    "the a an in is are was not stored kept only for with and that this from your our my his her it must should will can".split()
+    {
+        *("the", "a", "an", "in", "is", "are", "was", "not", "stored", "kept", "only", "for", "with", "and", "that"),
+        *("this", "from", "your", "our", "my", "his", "her", "it", "must", "should", "will", "can"),
+    }
 )
 
 
@@ -106,7 +114,7 @@ def _assigned(value: str) -> bool:
 
 def _secret_like(value: str) -> bool:
     """No ordinary word: it has a digit or a symbol inside, or capitals in the middle."""
-    if not _assigned(value) or _VERSION_OR_TIME.fullmatch(value) and not value.isdigit():
+    if not _assigned(value) or (_VERSION_OR_TIME.fullmatch(value) and not value.isdigit()):
         return False
     inner = value[1:]
     return any(c.isdigit() or c.isupper() for c in inner) or any(

@@ -59,7 +59,8 @@ _TOKENS = (
     _token(
         "openai_key",
         "sk-",
-        r"sk-(?:(?:proj|svcacct|admin)-[\w-]{16,255}|[0-9A-Za-z]{20,255}|(?=[\w-]{0,60}[A-Z])(?=[\w-]{0,60}[0-9])[\w-]{16,255})",
+        r"sk-(?:(?:proj|svcacct|admin)-[\w-]{16,255}|[0-9A-Za-z]{20,255}|"
+        r"(?=[\w-]{0,60}[A-Z])(?=[\w-]{0,60}[0-9])[\w-]{16,255})",
     ),
     _token("huggingface_token", "hf_", r"hf_[0-9A-Za-z]{16,255}"),
     _token("groq_key", "gsk_", r"gsk_[0-9A-Za-z]{20,255}"),
@@ -118,7 +119,8 @@ _STRUCTURED = (
                 # Up to the END line, or, where it was cut off, as far as the text still looks like key material.
                 re.compile(
                     r"-----BEGIN (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-                    r"(?:(?:(?!-----)[\s\S]){0,20000}-----END [A-Z0-9 ]{0,60}-----|(?:[\s\\nr]|[A-Za-z0-9+/=]{16,200})*)"
+                    r"(?:(?:(?!-----)[\s\S]){0,20000}-----END [A-Z0-9 ]{0,60}-----|"
+                    r"(?:[\s\\nr]|[A-Za-z0-9+/=]{16,200})*)"
                 ),
             ),
         ),
@@ -175,19 +177,24 @@ _STRUCTURED = (
     ),
 )
 
-# Words that announce a secret, in the product's languages and two neighbours'. What a word is joined to stays open on the
-# left ("VPN-Passwort", "db_password"); German ones also join without a hyphen ("Datenbankpasswort").
+# Words that announce a secret, in the product's languages and two neighbours'. What such a word is joined to, on its
+# left, stays open ("VPN-Passwort", "db_password"); German ones also join without a hyphen ("Datenbankpasswort").
 _START = r"(?<![^\W_])"
 _PASSWORD = (
-    r"(?:" + _START + r"(?:passwords?|passwd|passphrases?|passcodes?|pwd|pw|pword|pass|lösenord(?:et)?|hasło|hasła|haslo|mot de passe|contraseña|"
-    r"(?:wi-?fi|wpa2?|wlan)[ -](?:key|schlüssel|password)|(?-i:PIN|PUK|TAN)(?:[ -]?code)?|(?:door|gate|alarm|safe)[ -]code|portkod(?:en)?)"
+    r"(?:"
+    + _START
+    + r"(?:passwords?|passwd|passphrases?|passcodes?|pwd|pw|pword|pass|lösenord(?:et)?|hasło|hasła|haslo|mot de passe|"
+    r"contraseña|(?:wi-?fi|wpa2?|wlan)[ -](?:key|schlüssel|password)|(?-i:PIN|PUK|TAN)(?:[ -]?code)?|"
+    r"(?:door|gate|alarm|safe)[ -]code|portkod(?:en)?)"
     r"|passwort|passwörter|kennwort|kennwörter|türcode|zugangscode)"
-)  # fmt: skip
+)
 _KEY = (
-    r"(?:" + _START + r"(?:api[ _-]?(?:keys?|secrets?|tokens?)|(?:access|auth|refresh|session|bearer|bot|personal)[ _-]?(?:keys?|tokens?)|"
-    r"(?:secret|private|signing|encryption|deploy|licen[sc]e|account)[ _-]?(?:access[ _-]?)?keys?|client[ _-]?secrets?|secrets?|tokens?|creds?|credentials?|"
-    r"(?:recovery|backup)[ _-]?codes?|nyckel\w{0,2}|klucz\w{0,2}|sekret\w{0,2}|webhook)|schlüssel|geheimnis|(?:api|zugangs)-?token)"
-)  # fmt: skip
+    r"(?:" + _START + r"(?:api[ _-]?(?:keys?|secrets?|tokens?)|"
+    r"(?:access|auth|refresh|session|bearer|bot|personal)[ _-]?(?:keys?|tokens?)|"
+    r"(?:secret|private|signing|encryption|deploy|licen[sc]e|account)[ _-]?(?:access[ _-]?)?keys?|client[ _-]?secrets?|"
+    r"secrets?|tokens?|creds?|credentials?|(?:recovery|backup)[ _-]?codes?|nyckel\w{0,2}|klucz\w{0,2}|sekret\w{0,2}|"
+    r"webhook)|schlüssel|geheimnis|(?:api|zugangs)-?token)"
+)
 _CJK = r"(?:密码|口令|密碼|密钥|令牌|パスワード|暗証番号|キー)"
 
 _VALUE = (
@@ -196,9 +203,11 @@ _VALUE = (
 _ASSIGNED = r"[\"'`]?[ \t]{0,3}(?::=|=>|=|:)[ \t]{0,3}"
 # "password for the router is …": at most six words between, and a verb or a colon.
 _TOLD = (
-    r"(?:[ \t]{1,3}[\w.@'’/-]{1,30}){0,6}?(?:[ \t]{0,3}[=:]|[ \t]{1,3}(?:is|are|was|to|ist|lautet|lauten|war|heißt|auf|är|heter|var|till|to|brzmi|jest|na|->|→))"
+    r"(?:[ \t]{1,3}[\w.@'’/-]{1,30}){0,6}?"
+    r"(?:[ \t]{0,3}[=:]|"
+    r"[ \t]{1,3}(?:is|are|was|to|ist|lautet|lauten|war|heißt|auf|är|heter|var|till|brzmi|jest|na|->|→))"
     r"[ \t]{1,3}(?=[\"'`]|[^\s]{0,60}(?:[0-9!@#$%^&*?+=]|(?-i:[A-Z])))"
-)  # fmt: skip
+)
 _NEXT = r"[ \t]{1,3}"
 
 
@@ -262,13 +271,15 @@ _ANNOUNCED = (
     _family(
         "passphrase",
         ("passphrase", "phrase", "mnemonic"),
-        r"\b(?:passphrase|(?:seed|recovery|secret) phrase|mnemonic)\b[^\n:=]{0,30}?(?:\bis\b|[:=])[ \t]{0,3}[\"'`]?(?P<secret>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,24})",
+        r"\b(?:passphrase|(?:seed|recovery|secret) phrase|mnemonic)\b[^\n:=]{0,30}?(?:\bis\b|[:=])[ \t]{0,3}[\"'`]?"
+        r"(?P<secret>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,24})",
         judge="not_prose",
     ),
     _family(
         "password",
         ("login", "cred", "zugang", "user", "logowani", "inlogg"),
-        r"\b(?:login|logins|creds|credentials|zugangsdaten|zugang|user|inloggning|dane logowania)\b[^\n/|]{0,40}?[\w.@-]{2,40}[ \t]{0,2}[/|:][ \t]{0,2}"
+        r"\b(?:login|logins|creds|credentials|zugangsdaten|zugang|user|inloggning|dane logowania)\b[^\n/|]{0,40}?"
+        r"[\w.@-]{2,40}[ \t]{0,2}[/|:][ \t]{0,2}"
         r"(?P<secret>[^\s\"'`,;<>/]{6,128})",
         judge="strong",
     ),

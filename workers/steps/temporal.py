@@ -74,7 +74,7 @@ def _opens(dated: Dated, today: date, began: bool, changes: bool, closing: Dated
 
 
 def dates(text: str, at: datetime, language: str) -> list[Dated]:
-    """Every date in the text's first 2,000 characters, left to right. Of an unknown language only ISO dates are read."""
+    """Every date in the text's first 2,000 characters, left to right. Of an unknown language, ISO dates only."""
     grammar = _grammar(language)
     lowered = _lowered(text)
     if not grammar.cue.search(lowered):

@@ -58,7 +58,9 @@ def implied(text: str, pack: Pack) -> Directive | None:
 def _preference(
     predicate: str, text: str, negated: bool, confidence: float, category: Category, rule: str
 ) -> Directive:
-    return Directive(predicate, _PLEASE.sub("", text).strip(_TRIM), negated, confidence, BlockType.USER_PREFERENCE, category, rule)
+    return Directive(
+        predicate, _PLEASE.sub("", text).strip(_TRIM), negated, confidence, BlockType.USER_PREFERENCE, category, rule
+    )
 
 
 def _says_enough(text: str) -> bool:

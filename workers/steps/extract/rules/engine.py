@@ -13,6 +13,7 @@ from nextlevel.model import BlockType, Candidate, Category, EntityType, Provenan
 
 from ... import predicates, temporal
 from ..found import Dropped, Extraction
+from .accepted import accepted
 from .actions import workflow
 from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
@@ -28,6 +29,8 @@ LONGEST_TEXT = 12_000
 MOST_CLAUSES = 200
 MOST_CANDIDATES = 40
 _CONTEXT = 300
+_ACCEPTED = 0.7
+"""Most that a proposal is worth which the user only said yes to."""
 _TRIM = " ,.:;!-–—"
 _PLAIN = frozenset({"is", "has", "behaves", "noted"})
 
@@ -67,6 +70,8 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
             run.drop(clause.text, why)
         elif pack is not None:
             _clause(clause, pack, run)
+    if pack is not None:
+        _accept(turn, window, pack, run)
     if turn.tools and (found := workflow(turn, *_task(text, run.focus), pack)) is not None:
         run.candidates.append(found)
     return Extraction(tuple(_distinct(run.candidates)[:MOST_CANDIDATES]), tuple(run.dropped), tuple(run.retractions))
@@ -262,7 +267,11 @@ def _weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> 
 
 
 def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pack, at: datetime) -> Candidate:
-    if said.predicate == "is" and said.kind == "thing" and (day := temporal.begins_with_date(said.object, at, pack.language)):
+    if (
+        said.predicate == "is"
+        and said.kind == "thing"
+        and (day := temporal.begins_with_date(said.object, at, pack.language))
+    ):
         said = replace(said, predicate="takes_place_on", value=day.isoformat())
     known = predicates.get(said.predicate)
     kind = known.type
@@ -287,7 +296,7 @@ def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pac
     )
 
 
-# ---- taking back, tasks, order
+# ---- taking back, accepting, tasks, order
 
 
 def _retract(clause: Clause, named: str | None, before: str, run: _Run) -> None:
@@ -302,6 +311,20 @@ def _retract(clause: Clause, named: str | None, before: str, run: _Run) -> None:
     for each in run.candidates:
         run.drop(each.span, Why.FORGOTTEN)
     run.candidates.clear()
+
+
+def _accept(turn: Turn, window: Sequence[Turn], pack: Pack, run: _Run) -> None:
+    """A proposal of the assistant that the user says yes to, if it states a slot, a relation or a rule."""
+    if (found := accepted(turn, window, pack)) is None:
+        return
+    proposal, yes = found
+    text = expanded(proposal, pack)
+    draft = replace(
+        _draft(yes, text, Clause(proposal, 0), pack, run), span=yes, context=proposal[:_CONTEXT], explicit=False
+    )
+    for _, each in by_patterns(text, draft, pack, run.focus):
+        certain = min(each.confidence, _ACCEPTED)
+        run.candidates.append(replace(each, provenance=Provenance.USER_ACCEPTED, confidence=certain))
 
 
 def _task(text: str, focus: Focus) -> tuple[str, str]:

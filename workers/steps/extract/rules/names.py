@@ -24,14 +24,16 @@ _URL = re.compile(r"(?:https?|ssh|git|redis|postgres(?:ql)?)://[^\s<>\"'`,;]+[^\
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _IP = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 _HOST = re.compile(
-    r"(?<![\w/@.-])(?:[a-z0-9](?:[\w-]{0,61})\.){1,5}(?:com|org|net|io|dev|de|se|pl|eu|cn|jp|uk|lan|local|internal|home|example|invalid|test|cloud|app|ai)"
+    r"(?<![\w/@.-])(?:[a-z0-9](?:[\w-]{0,61})\.){1,5}"
+    r"(?:com|org|net|io|dev|de|se|pl|eu|cn|jp|uk|lan|local|internal|home|example|invalid|test|cloud|app|ai)"
     r"(?::\d{2,5})?(?![\w-])"
 )
 _PATH = re.compile(
     r"(?<![\w@:/.~-])(?:~|\.{1,2}|[A-Za-z]{2,8}:/|[\w.@-]{1,64})?(?:/[\w.@~<>*{}-]{1,80}){1,12}/?(?![\w])"
 )
 _FILE = re.compile(
-    r"(?<![\w/.-])[\w-]{0,60}\.?[\w-]{1,60}\.(?:py|ts|tsx|js|jsx|mjs|go|rs|java|kt|rb|php|c|h|cpp|cs|swift|sql|sh|ps1|toml|ya?ml|json|jsonl|ini|cfg|conf|env|md|"
+    r"(?<![\w/.-])[\w-]{0,60}\.?[\w-]{1,60}\."
+    r"(?:py|ts|tsx|js|jsx|mjs|go|rs|java|kt|rb|php|c|h|cpp|cs|swift|sql|sh|ps1|toml|ya?ml|json|jsonl|ini|cfg|conf|env|md|"
     r"rst|txt|csv|xlsx?|docx?|pdf|html?|css|scss|svg|png|lock|tf|proto|ipynb|service|timer|gd|dlg)(?![\w/])"
 )
 _TICKS = re.compile(r"`([^`\n]{2,80})`")
@@ -39,8 +41,8 @@ _TICKS = re.compile(r"`([^`\n]{2,80})`")
 # words ("battery-backed") have that form too, so a digit or one of these endings must show that it is a name.
 _SLUG = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+(?![\w/@-])")
 _SLUG_ENDING = re.compile(
-    r"[-_](?:\d\w*|crm|api|app|shop|svc|service|web|ui|db|prod|dev|staging|stage|test|bot|core|lib|router|worker|server|client|backend|frontend|"
-    r"gateway|proxy|site|portal|cli|sdk|main|infra|ops|data|kit|node|pi|nas)$",
+    r"[-_](?:\d\w*|crm|api|app|shop|svc|service|web|ui|db|prod|dev|staging|stage|test|bot|core|lib|router|worker|server|client|"
+    r"backend|frontend|gateway|proxy|site|portal|cli|sdk|main|infra|ops|data|kit|node|pi|nas)$",
     re.IGNORECASE,
 )
 _TEMPORARY = re.compile(r"(?:^|/)(?:tmp|temp|var/tmp|scratch)(?:/|$)|[/.]tmp[./]|\\Temp\\", re.IGNORECASE)
@@ -55,7 +57,7 @@ _FULL_NAME = re.compile(
 
 @lru_cache(maxsize=2048)
 def names(text: str, *, full_names: bool = True) -> tuple[Name, ...]:
-    """Every mention that form or list can tell, in order, without overlaps. 
+    """Every mention that form or list can tell, in order, without overlaps.
 
     People only where a title shows them, or (`full_names`) two capitals in a row: not in German, where nouns have them.
     """
@@ -131,7 +133,8 @@ def technology() -> re.Pattern[str]:
     )
     doubtful = "|".join(re.escape(n.capitalize()) for n in lists["ambiguous"])
     return re.compile(
-        rf"(?<![\w/@.-])(?:(?:{'|'.join(map(re.escape, known))})|(?-i:(?:{doubtful})(?=,|\.$|\s\d|\s\+)))(?![\w/@-]|\.\w)",
+        rf"(?<![\w/@.-])(?:(?:{'|'.join(map(re.escape, known))})|(?-i:(?:{doubtful})(?=,|\.$|\s\d|\s\+)))"
+        r"(?![\w/@-]|\.\w)",
         re.IGNORECASE,
     )
 

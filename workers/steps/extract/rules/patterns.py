@@ -119,7 +119,7 @@ def _person(named: str, pack: Pack) -> str | None:
 
 
 def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
-    """A pattern's predicate, made exact by the value's form, or by the verb that a person's `responsible_for` begins with."""
+    """A pattern's predicate, made exact by the value's form, or by the verb that a person's work begins with."""
     if rule.predicate == "uses" and is_database(object_):
         return "uses_database", object_
     if rule.predicate == "uses" and _PORT.fullmatch(object_):

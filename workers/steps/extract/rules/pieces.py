@@ -9,16 +9,19 @@ from .pack import Pack
 _JOINT = re.compile(r",\s+|\s(?=(?:and|und)\s)")
 _VALUE = r"[\w./:@~+#-]*[\w/]"
 _NEVER_ALONE = re.compile(
-    r"(?:not|nicht|statt|instead|rather|like|such as|wie|z\.b|e\.g|if|wenn|falls|when|because|weil|unless|which|in case)\b",
+    r"(?:not|nicht|statt|instead|rather|like|such as|wie|z\.b|e\.g|if|wenn|falls|when|because|weil|unless|which|"
+    r"in case)\b",
     re.IGNORECASE,
 )
-_SUBORDINATE = re.compile(r"\b(?:if|else|otherwise|because|when|unless|which|that|wenn|sonst|weil|dass|damit|falls)\b", re.IGNORECASE)
+_SUBORDINATE = re.compile(
+    r"\b(?:if|else|otherwise|because|when|unless|which|that|wenn|sonst|weil|dass|damit|falls)\b", re.IGNORECASE
+)
 _MOST_BEFORE_VERB = 4
 """Words that may stand before the verb of a piece that is a statement of its own."""
 
 
 def pieces(text: str, pack: Pack) -> list[str]:
-    """The statements between the commas and "and"s of a clause. One without a verb of its own stays with what precedes it."""
+    """The statements between a clause's commas and "and"s. A piece without a verb stays with what precedes it."""
     cuts = [0]
     for joint in _JOINT.finditer(text):
         following = _JOINT.search(text, joint.end() + 4)

@@ -37,8 +37,8 @@ class Why(StrEnum):
 LONGEST_CLAUSE = 600
 """Characters: nobody says so much in one breath, so it is pasted; and no pattern has to walk through it."""
 _DATA_LINE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|"
-    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|"
+    r"at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
 )
 _TEMPORARY_PATH = re.compile(r"\S*/\S+")
 _LETTER = re.compile(r"[^\W\d_]")

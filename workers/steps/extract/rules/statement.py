@@ -45,7 +45,7 @@ class Statement:
 
 
 def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
-    """Subject, predicate and object of a clause, or None where it has no such form. Pronouns are resolved by the focus."""
+    """Subject, predicate and object of a clause, or None where it has no such form; pronouns resolved by the focus."""
     colon = _colon(text, pack, focus)
     if colon is not None:
         return colon
@@ -72,15 +72,21 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
 
 
 def _is_mixed(left: str, pack: Pack) -> bool:
-    """Whether the words before a verb hold a second subject: then they are a clause, or talk to the agent, and no name."""
+    """Whether the words before a verb hold a second subject: then they are a clause, or talk to the agent."""
     words = left.casefold().split()
-    return any(word in pack.pronouns["first"] for word in words[1:]) or any(word in pack.pronouns["you"] for word in words)
+    return any(word in pack.pronouns["first"] for word in words[1:]) or any(
+        word in pack.pronouns["you"] for word in words
+    )
 
 
 def _may_be_person(subject: str, left: str, pack: Pack) -> bool:
     """One or two words without an article, no technology: who "handles the accounts" is somebody."""
     words = left.split()
-    if not 0 < len(words) <= 2 or words[0].casefold() in pack.pronouns["article"] or not subject.replace(" ", "").isalpha():
+    if (
+        not 0 < len(words) <= 2
+        or words[0].casefold() in pack.pronouns["article"]
+        or not subject.replace(" ", "").isalpha()
+    ):
         return False
     return technology().search(subject) is None and subject.casefold() not in pack.pronouns["generic"]
 
@@ -150,7 +156,7 @@ _LEADING = frozenset(
 
 
 def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statement:
-    """The statement with a slot's predicate where its object is a bare value of that slot: a port, a path, a version."""
+    """The statement with a slot's predicate where its object is a value of that slot: a port, a path, a version."""
     slot, owner = _slot(left, pack, focus)
     plain = _LEAD.sub("", statement.object)
     bare = _ON.sub("", plain)

@@ -1,0 +1,42 @@
+"""What the assistant proposed and the user accepts: "yes, do that" makes it the user's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nextlevel.lang.normal import clauses
+from nextlevel.model import Turn
+
+from .pack import Pack
+
+_LONGEST = 4_000
+_TRIM = " ,.:;!?-–—"
+_BEFORE_PROPOSAL = re.compile(r"^(?:well|ok|okay|sure|then|gut|dann|also|klar)[, ]+", re.IGNORECASE)
+
+
+def accepted(turn: Turn, window: Sequence[Turn], pack: Pack) -> tuple[str, str] | None:
+    """The proposal that this turn accepts, and the user's words that accept it; None where there is neither.
+
+    Only the last answer counts, and only its last proposal or question: an older one was passed over.
+    """
+    if not window:
+        return None
+    yes = pack.match("accept", turn.user_text.strip())
+    if yes is None or yes.end() > 80:
+        return None
+    proposals = [
+        clause.text
+        for clause in clauses(window[-1].assistant_text[-_LONGEST:])
+        if clause.kind in ("prose", "list") and (pack.has("proposal", clause.text) or clause.ends == "?")
+    ]
+    if not proposals:
+        return None
+    return _stated(proposals[-1], pack), yes[0].strip()
+
+
+def _stated(proposal: str, pack: Pack) -> str:
+    """The proposal as a statement: "I could keep the port at 8091" is "keep the port at 8091"."""
+    proposal = _BEFORE_PROPOSAL.sub("", proposal)
+    cue = pack.match("proposal", proposal)
+    return (proposal[cue.end() :] if cue else proposal).strip(_TRIM)
