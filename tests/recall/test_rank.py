@@ -23,7 +23,8 @@ def candidate(
         "id": uuid4(), "scope_id": uuid4(), "type": BlockType.PROJECT_STATE, "category": Category.PROJECT,
         "subject": subject, "predicate": predicate, "object": object_, "key": None, "value": None, "context": "",
         "confidence": 0.9, "provenance": Provenance.USER_STATED, "status": BlockStatus.ACTIVE, "negated": False,
-        "explicit": False, "project": None, "created_at": NOW, "valid_from": NOW, "valid_to": None, "superseded_by": None,
+        "explicit": False, "project": None, "created_at": NOW, "valid_from": NOW, "valid_to": None,
+        "superseded_by": None,
     }  # fmt: skip
     block = Block(**{**fields, **more})
     return Candidate(Entry(Found(block, None, frozenset(), None, NOW, NOW + timedelta(days=90))), cosine, hop)
