@@ -60,7 +60,12 @@ _PATTERNS: Final = tuple(
             r"(?:system|inst|im_start|im_end|assistant|admin|系统|システム|systemhinweis|sysmsg)"
             r"(?:\s*(?:note|prompt|message|override|hinweis|提示|指示)?)\s*(?::|\]|>|\||：|】)",
         ),
-        ("fake_system", r"^\s*(?:system|developer)\s*(?:prompt|message|override)?\s*[:>]\s*\S"),
+        (
+            "fake_system",
+            r"^\s*(?:system|developer)\s*(?:prompt|message|override)?\s*[:>]\s*"
+            r"(?:you|your|the (?:user|assistant|model|ai)|from now|always|never|ignore|remember|user|do not|don't|please|"
+            r"must|act|assistant|new instructions)\b",
+        ),
         (
             "memory_order",
             r"\b(?:remember|save|store|memori[sz]e|note|add to (?:your )?memory)\b.{0,20}\bthat\b.{0,20}"
@@ -75,8 +80,8 @@ _PATTERNS: Final = tuple(
         (
             "exfiltrate",
             r"\b(?:send|post|upload|forward|exfiltrate|e-?mail|curl|leak|transmit)\b.{0,60}"
-            r"\b(?:secrets?|passwords?|credentials?|tokens?|api[ _-]?keys?|private keys?|\.env|id_rsa|conversation|"
-            r"chat history|memory)\b.{0,60}\b(?:to|at)\b.{0,10}(?:https?://|\S+@|\S+\.\w{2,})",
+            r"(?:\b(?:secrets?|passwords?|credentials?|tokens?|api[ _-]?keys?|private keys?|conversation|chat history|"
+            r"memory)|\.env|id_rsa)\b.{0,60}\b(?:to|at)\b.{0,10}(?:https?://|\S+@|\S+\.\w{2,})",
         ),
         (
             "pipe_secret",
