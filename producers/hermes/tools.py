@@ -12,9 +12,9 @@ from urllib.parse import quote
 from nextlevel.errors import NextLevelError, ServiceUnreachable, ShortTermUnavailable
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import TERMINAL_STATES, BlockType
-from nextlevel.producers.shortterm import outbox, retention
+from nextlevel.producers.shortterm import outbox
 from nextlevel.producers.shortterm.outbox import Draft
-from nextlevel.producers.shortterm.search import search
+from nextlevel.producers.shortterm.search import hide, search
 from nextlevel.safety import markers
 from nextlevel.safety.redact import redact
 
@@ -180,7 +180,7 @@ class Tools:
         if not text or not self._home.has_database:
             return 0
         found = search(self._home.database, text, _RESULTS, reader=self._speaker.reader)
-        retention.hide(self._home.database, [each.id for each in found])
+        hide(self._home.database, [each.id for each in found])
         return len(found)
 
     def _stats(self, args: Mapping[str, Any]) -> Answer:

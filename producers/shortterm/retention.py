@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable
 
 from . import sql
 from .database import Database
@@ -45,19 +43,3 @@ def prune_when_due(database: Database, *, now: float | None = None) -> int:
     if row is not None and float(row["value"]) > now - _EVERY_S:
         return 0
     return prune(database, now=now)
-
-
-def hide(database: Database, turns: Iterable[str]) -> None:
-    """Never show these turns again: something said in them was forgotten.
-
-    Raises:
-        ShortTermUnavailable: tier 2 can't be written.
-    """
-    by_install: dict[str, list[int]] = {}
-    for turn in turns:
-        install, _, seq = turn.rpartition(":")
-        if seq.isdecimal():
-            by_install.setdefault(install, []).append(int(seq))
-    with database.transaction() as connection:
-        for install, seqs in by_install.items():
-            connection.execute(sql.HIDE_TURNS, {"install": install, "seqs": json.dumps(seqs)})

@@ -75,6 +75,22 @@ def search(
     return [each for each in found if each.share >= _FLOOR][:limit]
 
 
+def hide(database: Database, turns: Iterable[str]) -> None:
+    """Never show these turns again: something said in them was forgotten.
+
+    Raises:
+        ShortTermUnavailable: tier 2 can't be written.
+    """
+    by_install: dict[str, list[int]] = {}
+    for turn in turns:
+        install, _, seq = turn.rpartition(":")
+        if seq.isdecimal():
+            by_install.setdefault(install, []).append(int(seq))
+    with database.transaction() as connection:
+        for install, seqs in by_install.items():
+            connection.execute(sql.HIDE_TURNS, {"install": install, "seqs": json.dumps(seqs)})
+
+
 def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tuple[float, int]]:
     """For each term its weight (idf) and in how many turns it stands. One that stands in none weighs most."""
     documents = int(connection.execute(sql.DOCUMENTS).fetchone()[0])

@@ -8,8 +8,8 @@ import pytest
 
 from nextlevel.producers.shortterm.database import Database
 from nextlevel.producers.shortterm.outbox import Draft, append
-from nextlevel.producers.shortterm.retention import hide, prune, prune_when_due
-from nextlevel.producers.shortterm.search import Reader, search
+from nextlevel.producers.shortterm.retention import prune, prune_when_due
+from nextlevel.producers.shortterm.search import Reader, hide, search
 
 ME = Reader("default", "local")
 
