@@ -63,8 +63,8 @@ _PATTERNS: Final = tuple(
         (
             "fake_system",
             r"^\s*(?:system|developer)\s*(?:prompt|message|override)?\s*[:>]\s*"
-            r"(?:you|your|the (?:user|assistant|model|ai)|from now|always|never|ignore|remember|user|do not|don't|please|"
-            r"must|act|assistant|new instructions)\b",
+            r"(?:you|your|the (?:user|assistant|model|ai)|from now|always|never|ignore|remember|user|do not|don't|"
+            r"please|must|act|assistant|new instructions)\b",
         ),
         (
             "memory_order",

@@ -16,6 +16,7 @@ from nextlevel.model import Turn
 from .extract.rules.actions import FEWEST_CALLS
 from .extract.rules.names import names
 from .extract.rules.pack import Pack, load
+from .extract.rules.stance import without_dump
 
 PASSES_AT = 1
 _LONGEST = 4_000
@@ -24,7 +25,8 @@ _CODE = re.compile(
     r"`[^`\n]+`|\b\w+\(\)|[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql)\b|--[a-z][\w-]+|\b[A-Z][A-Z_]{3,}=|\bport\b|:\d{4,5}\b",
     re.IGNORECASE,
 )
-_DATA_LINE = re.compile(r"\[?\d{1,4}[-./:]\d|\S+\s\S+\[\d+\]:|\s*at \S+\(|[A-Z_]{4,}=|\S+(?:,\S*){4,}$")
+_FEWEST_OWN_WORDS = 3
+"""Beside a paste, so many words of the user's own make it worth reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,8 @@ def score(turn: Turn) -> Score:
         return Score(5, ("workflow",))
     if pack is not None and pack.has("retract", text):
         return Score(5, ("retraction",))
-    lines = [line for line in text.splitlines() if line.strip()]
-    data = sum(_DATA_LINE.match(line) is not None for line in lines)
-    if data >= 3 and len(lines) - data <= 1 and len(content_words(text.splitlines()[0])) < 3:
+    text, pasted = without_dump(text)
+    if pasted and len(content_words(text)) < _FEWEST_OWN_WORDS:
         return Score(0, ("dump",))
     found: list[tuple[int, str]] = []
     if _CODE.search(text):

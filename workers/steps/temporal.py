@@ -244,7 +244,7 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(?P<back><before_ago>)\s(?P<number>\d{1,3}|<numbers>)\s(?P<unit><units>)\b", _distance),
     (r"(?:(?:<end_of>)\s)q(?P<quarter>[1-4])\b", _quarter_end),
     (r"(?:<week>)\s?(?P<week>\d{1,2})\b", _week),
-    (r"(?:<day_lead>)\s(?:the\s|dem\s|den\s)?(?P<day>\d{1,2})(?:<ordinal>)(?!\s?\d|\s(?:of\s)?<every>)", _day),
+    (r"(?:<day_lead>)\s(?:the\s|dem\s|den\s)?(?P<day>\d{1,2})(?:<ordinal>)(?!\s?\d|\s(?:of\s)?<every>|\s<no_day>)", _day),
     (r"(?:<from>|<until>|<end_of>|in|im)\s(?P<month><months>)\b(?!\s\d)", _month),
 )
 

@@ -1,0 +1,39 @@
+"""What a predicate's name means is the same for every step."""
+
+from __future__ import annotations
+
+import pytest
+
+from nextlevel.workers.steps import predicates
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "runs_on_port",
+        "uses_database",
+        "on_branch",
+        "has_version",
+        "deadline",
+        "located_at",
+        "default_editor",
+        "timezone",
+    ],
+)
+def test_a_slot_holds_one_value_at_a_time(name: str) -> None:
+    """The port of today closes the port of yesterday; without this both would be recalled."""
+    assert "one" == predicates.cardinality(name)
+    assert predicates.get(name).key
+
+
+@pytest.mark.parametrize("name", ["uses", "knows", "is", "wants", "never_heard_of"])
+def test_what_may_hold_many_values_closes_nothing(name: str) -> None:
+    assert "many" == predicates.cardinality(name)
+
+
+def test_a_phrase_of_each_language_leads_to_a_known_predicate() -> None:
+    for language in ("en", "de"):
+        said = predicates.phrases(language)
+        assert said
+        assert all(name == predicates.get(name).name and phrase == phrase.casefold() for phrase, name in said.items())
+    assert {} == predicates.phrases("xx")

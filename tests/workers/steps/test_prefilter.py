@@ -1,0 +1,52 @@
+"""Small talk and dumps stop before anything is paid for; what was asked to be kept always passes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from nextlevel.model import ToolCall, Turn
+from nextlevel.workers.steps.prefilter import score
+
+AT = datetime.fromisoformat("2026-05-12T09:00:00+02:00")
+
+
+def _turn(text: str, *tools: ToolCall) -> Turn:
+    return Turn("i:1", "s", 1, AT, text, "ok", tools)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("remember that we ship on Mondays", "explicit"),
+        ("merk dir: Releases nur montags", "explicit"),
+        ("the api listens on port 8080", "code"),
+        ("always answer in short sentences", "preference"),
+        ("bitte nie Emojis", "preference"),
+        ("Ms Okafor handles invoices for us", "project"),
+        ("actually forget that", "retraction"),
+    ],
+)
+def test_what_promises_something_passes_with_its_reason(text: str, reason: str) -> None:
+    found = score(_turn(text))
+    assert found.passes
+    assert reason in found.reasons
+
+
+@pytest.mark.parametrize("text", ["hi", "good morning!", "thanks", "ok", "danke dir", "lol", "", "👍"])
+def test_small_talk_stops(text: str) -> None:
+    found = score(_turn(text))
+    assert not found.passes
+    assert ("chitchat",) == found.reasons
+
+
+def test_a_bare_log_stops_whatever_is_in_it() -> None:
+    log = "\n".join(f"2026-05-12 09:{n:02}:00 ERROR port 8080 refused always" for n in range(20))
+    assert ("dump",) == score(_turn(log)).reasons
+    assert not score(_turn(log)).passes
+
+
+def test_a_task_of_many_calls_passes_though_little_was_said() -> None:
+    """The agent's own steps are what is worth keeping there."""
+    assert ("workflow",) == score(_turn("go", *(ToolCall("terminal", f"step {n}") for n in range(5)))).reasons
