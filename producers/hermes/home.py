@@ -39,7 +39,7 @@ class Home:
         self._config = Config()
         self._config_stamp: int | None = None
         self._receipts_read = False
-        self._draining = False
+        self._draining = self._drain_wanted = False
         self._last_error = ""
 
     @property
@@ -111,10 +111,25 @@ class Home:
     def deliver_aside(self) -> None:
         """Send what waits on a thread of its own: one for each home, and it ends with the backlog or with Redis."""
         with self._lock:
+            self._drain_wanted = True  # also seen by one that runs: what it tries may be an address of before
             if self._draining:
                 return
             self._draining = True
-        threading.Thread(target=self._drain_all, name="nextlevel-drain", daemon=True).start()
+        threading.Thread(target=self._drain_aside, name="nextlevel-drain", daemon=True).start()
+
+    def _drain_aside(self) -> None:
+        try:
+            while self._still_wanted():
+                self._drain_all()
+        except BaseException:
+            with self._lock:
+                self._draining = False
+            raise
+
+    def _still_wanted(self) -> bool:
+        with self._lock:
+            self._draining, self._drain_wanted = self._drain_wanted, False
+            return self._draining
 
     def _drain_all(self) -> None:
         try:
@@ -123,9 +138,12 @@ class Home:
                 pass
         except (QueueUnreachable, ShortTermUnavailable) as error:
             self.failed("delivery", error)
-        finally:
-            with self._lock:
-                self._draining = False
+
+    def left_behind(self) -> None:
+        """In a forked child: a lock may be held, and a drain be run, by a thread that only the parent has."""
+        self._lock = threading.Lock()
+        self._draining = self._drain_wanted = False
+        self.ledgers = Ledgers()
 
     def failed(self, what: str, error: Exception) -> None:
         """One log line and one counter for each failure; the last is kept for `status`, which is another process."""
@@ -155,10 +173,10 @@ def of(path: Path) -> Home:
 
 
 def _after_fork() -> None:
-    # Locks and flags may be those of a thread that only the parent has.
     global _lock
     _lock = threading.Lock()
-    _homes.clear()
+    for home in _homes.values():
+        home.left_behind()
 
 
 if hasattr(os, "register_at_fork"):
