@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from nextlevel.auth import OPERATOR, secret_of, token
 from nextlevel.client import Client, Recalled, ScopeName
@@ -80,7 +81,7 @@ async def play(root: Path, console: Console, *, fresh: bool) -> None:
     report.heading(console, "Starting everything, for this folder only")
 
     def progress(part: str, text: str) -> None:
-        console.print(f"  [cyan]{part:<9}[/] {text}", highlight=False, soft_wrap=True)
+        console.print(Text(f"  {part:<9} {text}"), highlight=False)
 
     async with tree.running(settings, progress=progress) as endpoints:
         await install_plugin(ground.home)
