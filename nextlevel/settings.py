@@ -1,4 +1,4 @@
-"""Every setting, read once: flags, then environment `NEXTLEVEL_…`, then `nextlevel.toml`, then the default.
+"""Every setting, read once. Strongest first: flags, environment `NEXTLEVEL_…`, secret files, `nextlevel.toml`, defaults.
 
 Where no DSN is set, the embedded stores that `nextlevel up` started are used: `up` writes their addresses to
 `endpoints.json` in the data directory. A DSN that is set always wins.
@@ -7,13 +7,23 @@ Where no DSN is set, the embedded stores that `nextlevel up` started are used: `
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import platformdirs
 from pydantic import BaseModel, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from .errors import Misconfigured
 
@@ -41,10 +51,16 @@ def config_file() -> Path:
     return Path(named) if named else Path(platformdirs.user_config_dir("nextlevel")) / "nextlevel.toml"
 
 
+def secrets_dir() -> Path | None:
+    """The directory that NEXTLEVEL_SECRETS_DIR names, if any: it has a file a setting, such as `nextlevel_secret`."""
+    named = os.environ.get("NEXTLEVEL_SECRETS_DIR")
+    return Path(named) if named else None
+
+
 class Settings(BaseSettings):
     """A few dozen at most; each with its unit, bounds and the sentence that helps to choose."""
 
-    model_config = SettingsConfigDict(env_prefix="NEXTLEVEL_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="NEXTLEVEL_", env_ignore_empty=True, extra="forbid", frozen=True)
 
     data_dir: Path = Field(default_factory=default_data_dir, description="Where embedded stores and the secret live.")
     postgres_dsn: str | None = Field(
@@ -53,6 +69,13 @@ class Settings(BaseSettings):
     postgres_admin_dsn: str | None = Field(
         default=None,
         description="A role that may create roles and tables; only `migrate` uses it. Default: postgres_dsn.",
+    )
+    postgres_password: SecretStr | None = Field(
+        default=None,
+        description="For a postgres_dsn without one. `migrate` gives it to the role nextlevel_service.",
+    )
+    postgres_admin_password: SecretStr | None = Field(
+        default=None, description="For a postgres_admin_dsn without one; only `migrate` uses it."
     )
     redis_url: str | None = Field(
         default=None, description="Redis or Valkey, as redis://, rediss:// or unix://. Unset: the embedded one."
@@ -114,7 +137,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=config_file()))
+        return (init_settings, *_sources(settings_cls).values())
 
     @property
     def endpoints_file(self) -> Path:
@@ -137,14 +160,13 @@ class Settings(BaseSettings):
         return self.postgres_dsn is None
 
     def need_postgres(self) -> str:
-        return self._need("postgres_dsn", "NEXTLEVEL_POSTGRES_DSN")
+        return with_password(self._need("postgres_dsn", "NEXTLEVEL_POSTGRES_DSN"), self.postgres_password)
 
     def need_admin(self) -> str:
-        return (
-            self.postgres_admin_dsn
-            or self.postgres_dsn
-            or self._need("postgres_admin_dsn", "NEXTLEVEL_POSTGRES_ADMIN_DSN")
-        )
+        if self.postgres_admin_dsn is None and self.postgres_dsn is not None:
+            return self.need_postgres()
+        dsn = self._need("postgres_admin_dsn", "NEXTLEVEL_POSTGRES_ADMIN_DSN")
+        return with_password(dsn, self.postgres_admin_password)
 
     def need_redis(self) -> str:
         return self._need("redis_url", "NEXTLEVEL_REDIS_URL")
@@ -159,6 +181,48 @@ class Settings(BaseSettings):
         return str(value)
 
 
+def with_password(dsn: str, password: SecretStr | None) -> str:
+    """A DSN that logs in with this password, unless it has one of its own.
+
+    >>> with_password("postgresql://app@db/nextlevel", SecretStr("a/b"))
+    'postgresql://app:a%2Fb@db/nextlevel'
+    """
+    parts = urlsplit(dsn)
+    user, _, host = parts.netloc.rpartition("@")
+    if password is None or ":" in user:
+        return dsn
+    secret = quote(password.get_secret_value(), safe="")
+    return parts._replace(netloc=f"{user}:{secret}@{host}").geturl()
+
+
+def _sources(settings_cls: type[BaseSettings]) -> dict[str, PydanticBaseSettingsSource]:
+    """Where values come from beside the flags, strongest first, by the name that a person is told."""
+    found: dict[str, PydanticBaseSettingsSource] = {"environment": EnvSettingsSource(settings_cls)}
+    if (directory := secrets_dir()) is not None:
+        if not directory.is_dir():
+            raise Misconfigured(f"NEXTLEVEL_SECRETS_DIR is {directory}, which is no directory")
+        found["secret file"] = SecretsSettingsSource(settings_cls, secrets_dir=directory)
+    found["settings file"] = TomlConfigSettingsSource(settings_cls, toml_file=config_file())
+    return found
+
+
+def origins(settings: Settings, *, flags: Collection[str] = ()) -> dict[str, str]:
+    """Where each value comes from: `flag`, `environment`, `secret file`, `settings file`, `running up` or `default`.
+
+    `flags` are the settings that were given on the command line.
+    """
+    given = {"flag": flags} | {name: source() for name, source in _sources(Settings).items()}
+    return {
+        name: next((at for at, names in given.items() if name in names), _unset(settings, name))
+        for name in Settings.model_fields
+    }
+
+
+def _unset(settings: Settings, name: str) -> str:
+    told_by_up = getattr(settings, name) is None and getattr(settings.endpoints, name, None) is not None
+    return "running up" if told_by_up else "default"
+
+
 def load(**flags: Any) -> Settings:
     """The settings of this process. `flags` are those given on the command line; None means not given.
 
@@ -170,4 +234,6 @@ def load(**flags: Any) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise Misconfigured(f"setting {name}: {first['msg']} (see `nextlevel --help`)") from error
+        raise Misconfigured(f"setting {name}: {first['msg']} (docs/reference/settings.md)") from error
+    except (SettingsError, OSError, ValueError) as error:  # what a source can't read: TOML, a secret, rights
+        raise Misconfigured(f"the settings can't be read: {error} (the file is {config_file()})") from error

@@ -23,7 +23,7 @@ ENDPOINTS = {
 @pytest.fixture(autouse=True)
 def nobodys_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No setting of the person who runs the tests reaches them. Gives the path of the settings file."""
-    for name in Settings.model_fields:
+    for name in (*Settings.model_fields, "secrets_dir"):
         monkeypatch.delenv(f"NEXTLEVEL_{name.upper()}", raising=False)
     file = tmp_path / "config" / "nextlevel.toml"
     file.parent.mkdir()
@@ -112,6 +112,71 @@ def test_where_nothing_runs_the_message_says_what_to_start_and_what_to_set(tmp_p
     """The first thing a newcomer meets must name both ways out."""
     with pytest.raises(Misconfigured, match=r"nextlevel up.*NEXTLEVEL_POSTGRES_DSN"):
         settings.load(data_dir=tmp_path).need_postgres()
+
+
+@pytest.fixture
+def secret_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory as a container is given it, with one secret in it."""
+    directory = tmp_path / "secrets"
+    directory.mkdir()
+    (directory / "nextlevel_postgres_password").write_text("p/w@1\n")
+    monkeypatch.setenv("NEXTLEVEL_SECRETS_DIR", str(directory))
+    return directory
+
+
+def test_a_password_from_a_file_joins_the_address_that_has_none(secret_files: Path) -> None:
+    """So that an address may stand in compose.yaml, where no secret belongs. One in the address is meant, and stays."""
+    found = settings.load(postgres_dsn="postgresql://app@db:5432/nextlevel?sslmode=require")
+    assert "postgresql://app:p%2Fw%401@db:5432/nextlevel?sslmode=require" == found.need_postgres()
+    assert "p/w" not in repr(found)
+    assert "postgresql://app:own@db/x" == settings.load(postgres_dsn="postgresql://app:own@db/x").need_postgres()
+
+
+def test_the_admins_password_is_the_admins_alone(secret_files: Path) -> None:
+    """The services of a fleet never get it; `migrate` does."""
+    (secret_files / "nextlevel_postgres_admin_password").write_text("root")
+    found = settings.load(postgres_dsn="postgresql://app@db/x", postgres_admin_dsn="postgresql://postgres@db/x")
+    assert "postgresql://postgres:root@db/x" == found.need_admin()
+    assert "root" not in found.need_postgres()
+
+
+def test_a_secrets_directory_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount that failed must not end in a service with a secret of its own making."""
+    monkeypatch.setenv("NEXTLEVEL_SECRETS_DIR", str(tmp_path / "gone"))
+    with pytest.raises(Misconfigured, match=r"NEXTLEVEL_SECRETS_DIR is .*gone, which is no directory"):
+        settings.load()
+
+
+def test_an_empty_variable_is_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """compose.yaml can only say NAME=${NAME:-}."""
+    monkeypatch.setenv("NEXTLEVEL_REDIS_URL", "")
+    assert settings.load().redis_url is None
+
+
+@pytest.mark.parametrize("broken", ["serve_port =", "\xff\xfe"])
+def test_a_settings_file_that_cannot_be_read_is_named(nobodys_settings: Path, broken: str) -> None:
+    """Half written, or no TOML at all: the file's name is what a person needs."""
+    nobodys_settings.write_bytes(broken.encode("latin-1"))
+    with pytest.raises(Misconfigured, match=rf"can't be read: .* \(the file is {nobodys_settings}\)"):
+        settings.load()
+
+
+def test_each_value_tells_where_it_comes_from(
+    nobodys_settings: Path, secret_files: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`nextlevel config` shows it: the answer to "why does it not do what I set?"."""
+    (tmp_path / "endpoints.json").write_text(json.dumps(ENDPOINTS))
+    nobodys_settings.write_text('serve_port = 1001\nlog_level = "debug"\n')
+    monkeypatch.setenv("NEXTLEVEL_LOG_LEVEL", "warning")
+    found = settings.origins(settings.load(data_dir=tmp_path), flags={"data_dir"})
+    assert {
+        "data_dir": "flag",
+        "log_level": "environment",
+        "postgres_password": "secret file",
+        "serve_port": "settings file",
+        "redis_url": "running up",
+        "homes": "default",
+    }.items() <= found.items()
 
 
 @pytest.mark.parametrize("broken", ["", "[]", '{"pid": 1}', "{"])

@@ -1,4 +1,4 @@
-"""`nextlevel migrate`: bring the database to this release's schema."""
+"""`nextlevel migrate`: bring the database to this release's schema, and let the service's role log in."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog=examples("NEXTLEVEL_POSTGRES_ADMIN_DSN=postgresql://postgres@db.lan/nextlevel nextlevel migrate"))
 def migrate() -> None:
-    """Bring the database to this release's schema. `nextlevel up` does it by itself; safe to repeat."""
+    """Bring the database to this release's schema. `nextlevel up` does it by itself; safe to repeat.
+
+    Where NEXTLEVEL_POSTGRES_PASSWORD is set, the role nextlevel_service gets it, to log in to a server that asks for one.
+    """
     from nextlevel.settings import load
+    from nextlevel.store import login
     from nextlevel.store.migrate import migrate as apply
 
-    applied = asyncio.run(apply(load().need_admin()))
+    settings = load()
+    applied = asyncio.run(apply(settings.need_admin()))
     for name in applied:
         typer.echo(f"applied {name}")
     if not applied:
         typer.echo("up to date")
+    if settings.postgres_password is not None:
+        asyncio.run(login.set_password(settings.need_admin(), settings.postgres_password.get_secret_value()))
+        typer.echo(f"password of {login.ROLE} set")

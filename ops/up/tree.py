@@ -138,9 +138,10 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 async def _start_stores(settings: Settings, data_dir: Path, progress: Progress, stack: AsyncExitStack) -> Endpoints:
-    dsn, url = settings.postgres_dsn, settings.redis_url
-    admin_dsn = settings.postgres_admin_dsn or dsn
-    if dsn is None or admin_dsn is None:
+    url = settings.redis_url
+    if settings.postgres_dsn is not None:
+        dsn, admin_dsn = settings.need_postgres(), settings.need_admin()
+    else:
         database = Store("postgres", partial(postgres.start, data_dir, say=partial(progress, "postgres")))
         await _start([database], progress, stack)
         progress("postgres", f"data in {database.server.place.describe()}")
