@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from math import log
-from uuid import UUID
+
+from nextlevel.lang.tokens import words
 
 from .answer import Mode
-from .query import Query, Term
+from .query import Query
 from .retrieve import Candidate, Candidates
 
 # What each channel adds.
@@ -28,6 +29,7 @@ _VECTOR_FROM, _VECTOR_FULL = 0.02, 0.10
 _COUNTED_TERMS = 5
 _HALF_LIFE_DAYS = 90.0
 _MOST = {Mode.PREFETCH: 12, Mode.SEARCH: 20}
+_EXPLAINED = 10  # of those left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,88 +71,114 @@ class Ranking:
 
 def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime) -> Ranking:
     """Judge every candidate. Nothing is kept where nothing is known: the five nearest memories are no answer."""
-    judged = [_judge(query, candidates, each, now) for each in candidates.found]
+    terms = _weighed(query, candidates)
+    judged = [_judge(terms, candidates, each, now) for each in candidates.found]
     judged.sort(key=lambda each: (-each.score, each.candidate.entry.found.block.id))
-    bar = _BARS[mode]
-    kept: list[Ranked] = []
+    kept: list[_Judged] = []
     dropped: list[Ranked] = []
     for each in judged:
-        refusal = _refusal(each, bar, kept, _MOST[mode])
+        refusal = _refusal(each, _BARS[mode], kept, _MOST[mode])
         if refusal is None:
             kept.append(each)
-        else:
-            dropped.append(Ranked(each.candidate, each.score, each.channels, refusal))
-    return Ranking(tuple(kept), tuple(dropped))
+        elif len(dropped) < _EXPLAINED:
+            dropped.append(each.ranked(refusal))
+    return Ranking(tuple(each.ranked(_why(each, terms, candidates)) for each in kept), tuple(dropped))
 
 
-def _refusal(ranked: Ranked, bar: Bar, kept: list[Ranked], most: int) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """The query's terms, each with its weight and its parts' shares of it; and the weight that would be all of it."""
+
+    terms: tuple[tuple[str, float, tuple[tuple[str, float], ...]], ...]
+    full: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A candidate under judgement."""
+
+    candidate: Candidate
+    score: float
+    coverage: float
+    lift: float
+    near: float
+    recency: float
+
+    def ranked(self, why: str) -> Ranked:
+        channels = {
+            "words": round(self.coverage, 3),
+            "vector": round(self.near, 3),
+            "graph": _HOP[self.candidate.hop],
+            "recency": round(self.recency, 3),
+            "confidence": round(self.candidate.entry.found.block.confidence, 3),
+            "lift": round(self.lift, 4),
+        }
+        return Ranked(self.candidate, round(self.score, 4), channels, why)
+
+
+def _refusal(judged: _Judged, bar: Bar, kept: list[_Judged], most: int) -> str | None:
     """Why a candidate is not let in; None if it is."""
-    coverage, lift = ranked.channels["coverage"], ranked.channels["lift"]
+    coverage, lift = judged.coverage, judged.lift
     evident = coverage >= bar.coverage or lift >= bar.lift or (coverage >= bar.both[0] and lift >= bar.both[1])
     if not evident:
         return f"too little evidence: {coverage:.0%} of the query's words, {lift:+.3f} over the average cosine"
-    if kept and ranked.score < bar.beside_best * kept[0].score:
-        return f"far behind the best: {ranked.score:.2f} to {kept[0].score:.2f}"
+    if kept and judged.score < bar.beside_best * kept[0].score:
+        return f"far behind the best: {judged.score:.2f} to {kept[0].score:.2f}"
     if len(kept) >= most:
         return f"more than {most} were better"
     return None
 
 
-def _judge(query: Query, candidates: Candidates, candidate: Candidate, now: datetime) -> Ranked:
+def _judge(terms: _Weighed, candidates: Candidates, candidate: Candidate, now: datetime) -> _Judged:
     block = candidate.entry.found.block
-    matched, coverage = _coverage(query, candidates, candidate)
+    coverage = _coverage(terms, _says(candidate, candidates))
     lift = 0.0
     if candidate.cosine is not None and candidates.mean_cosine is not None:
         lift = candidate.cosine - candidates.mean_cosine
     near = min(max((lift - _VECTOR_FROM) / (_VECTOR_FULL - _VECTOR_FROM), 0.0), 1.0)
-    graph = _HOP[candidate.hop]
     vector_weight = 0.0 if candidates.mean_cosine is None else _VECTOR
-    relevance = (_WORDS * coverage + vector_weight * near + _GRAPH * graph) / (_WORDS + vector_weight + _GRAPH)
+    relevance = _WORDS * coverage + vector_weight * near + _GRAPH * _HOP[candidate.hop]
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)
     trust = (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
-    channels = {
-        "words": round(coverage, 3),
-        "vector": round(near, 3),
-        "graph": graph,
-        "recency": round(recency, 3),
-        "confidence": round(block.confidence, 3),
-        "coverage": round(coverage, 3),
-        "lift": round(lift, 4),
-    }
-    return Ranked(candidate, round(relevance * trust, 4), channels, _why(matched, lift, candidate, candidates))
+    score = relevance / (_WORDS + vector_weight + _GRAPH) * trust
+    return _Judged(candidate, score, coverage, lift, near, recency)
 
 
-def _coverage(query: Query, candidates: Candidates, candidate: Candidate) -> tuple[list[str], float]:
-    """The query's terms that a block has, and their share of the query by weight, 0..1."""
+def _weighed(query: Query, candidates: Candidates) -> _Weighed:
+    """A word that no block has weighs most: that it is missing says most. An identifier weighs as its rarest word."""
     unknown = log(1 + 2 * max(candidates.blocks, 1))
-    has = candidate.entry.words | _words_of_names(candidates.named, candidate.entry.found.entities)
-    total, got, matched = 0.0, 0.0, []
+    terms = []
     for term in query.terms:
-        weight, share = _term(term, candidates.weights, has, unknown)
-        total += weight
-        got += weight * share
-        if share > 0:
-            matched.append(term.whole)
-    return matched, 0.0 if total == 0 else min(got / min(total, _COUNTED_TERMS * unknown), 1.0)
+        weight = max(candidates.weights.get(word, 0.0) for word in term.words) or unknown
+        parts = [candidates.weights.get(part, unknown) for part in term.parts]
+        shares = tuple((part, weight * each / sum(parts)) for part, each in zip(term.parts, parts, strict=True))
+        terms.append((term.whole, weight, shares))
+    total = sum(weight for _, weight, _ in terms)
+    return _Weighed(tuple(terms), min(total, _COUNTED_TERMS * unknown))
 
 
-def _term(term: Term, weights: dict[str, float], has: frozenset[str], unknown: float) -> tuple[float, float]:
-    """A term's weight, and how much of it a block has: an identifier counts whole, or by its parts."""
-    weight = max(weights.get(word, 0.0) for word in term.words) or unknown
-    if term.whole in has:
-        return weight, 1.0
-    parts = [weights.get(part, unknown) for part in term.parts]
-    held = sum(value for part, value in zip(term.parts, parts, strict=True) if part in has)
-    return weight, held / sum(parts) if parts else 0.0
+def _coverage(weighed: _Weighed, says: frozenset[str]) -> float:
+    """How much of the query a block says, 0..1: an identifier counts whole, or by its parts."""
+    got = 0.0
+    for whole, weight, parts in weighed.terms:
+        got += weight if whole in says else sum(share for part, share in parts if part in says)
+    return min(got / weighed.full, 1.0) if weighed.full else 0.0
 
 
-def _words_of_names(named: dict[str, frozenset[UUID]], entities: frozenset[UUID]) -> frozenset[str]:
-    """A name in the query counts as said by every block that speaks of its bearer, under whatever name."""
-    return frozenset(word for alias, bearers in named.items() if bearers & entities for word in alias.split())
+def _says(candidate: Candidate, candidates: Candidates) -> frozenset[str]:
+    """A block's words. A name in the query counts as said by every block that speaks of its bearer, by any name."""
+    says = candidate.entry.words
+    for alias, bearers in candidates.named.items():
+        if not bearers.isdisjoint(candidate.entry.found.entities):
+            says |= frozenset(words(alias))
+    return says
 
 
-def _why(matched: list[str], lift: float, candidate: Candidate, candidates: Candidates) -> str:
+def _why(judged: _Judged, weighed: _Weighed, candidates: Candidates) -> str:
     reasons = []
+    candidate = judged.candidate
+    says = _says(candidate, candidates)
+    matched = [whole for whole, _, parts in weighed.terms if whole in says or any(part in says for part, _ in parts)]
     if matched:
         reasons.append("says " + ", ".join(f"“{word}”" for word in matched[:5]))
     if candidate.hop == 1:
@@ -158,8 +186,8 @@ def _why(matched: list[str], lift: float, candidate: Candidate, candidates: Cand
         reasons.append("speaks of " + ", ".join(spoken))
     elif candidate.hop == 2:
         reasons.append("is one step in the graph from what the query names")
-    if lift >= _VECTOR_FROM:
-        reasons.append(f"is near in meaning ({lift:+.3f} over the average)")
+    if judged.lift >= _VECTOR_FROM:
+        reasons.append(f"is near in meaning ({judged.lift:+.3f} over the average)")
     if candidate.entry.found.block.explicit:
         reasons.append("was told to be remembered")
     return "; ".join(reasons) or "shares nothing with the query"

@@ -33,7 +33,6 @@ from .source import Source
 _PATIENT_S = 5.0  # the longest that anybody waits, deadline or not
 _MARGIN_S = 0.01  # left of a deadline to rank and render, once the query's vector is there or given up
 _KEPT_VECTORS = 2_048
-_EXPLAINED = 10  # blocks that came close and are told of
 
 _FORMAT = TypeAdapter(Answer)
 
@@ -189,7 +188,7 @@ def _rendered(
             items.append(Item(each.candidate.entry.found.block, text, each.score, each.channels, each.why))
         else:
             dropped.append(Dropped(text, f"said already, or beyond {request.budget_tokens} tokens"))
-    for each in ranking.dropped[:_EXPLAINED]:
+    for each in ranking.dropped:
         block = each.candidate.entry.found.block
         dropped.append(Dropped(render.line(block, now=now, as_of=request.as_of), each.why))
     return Answer(

@@ -95,9 +95,9 @@ def test_an_identifier_counts_once_whole_or_by_its_parts():
     whole = candidate("auth.service.ts", "has_line", "47")
     part = candidate("service", "is", "slow")
     ranking = ranked("auth.service.ts", whole, part, mode=Mode.SEARCH)
-    assert ranking.kept[0].channels["coverage"] == 1.0
+    assert ranking.kept[0].channels["words"] == 1.0
     [other] = [each for each in (*ranking.kept, *ranking.dropped) if each.candidate is part]
-    assert 0 < other.channels["coverage"] < 0.5
+    assert 0 < other.channels["words"] < 0.5
 
 
 def test_words_alone_rank_too():
