@@ -33,32 +33,40 @@ class Ingest:
 
     ctx: WorkerContext
     consumer: str
+    interrupted: bool = False
+    next_take_over: float = 0.0
 
     async def run(self) -> None:
         """Read until cancelled; then leave the group, if nothing is left half done."""
-        pause, next_take_over = 0.1, 0.0
-        clock = asyncio.get_running_loop()
+        pause = 0.1
         try:
             while True:
                 try:
-                    entries: list[Entry] = []
-                    if clock.time() >= next_take_over:
-                        await streams.ensure_group(self.ctx.redis)
-                        entries = await streams.take_over(self.ctx.redis, self.consumer, count=BATCH)
-                        next_take_over = clock.time() + _TAKE_OVER_EVERY_S
-                    entries = entries or await streams.read(
-                        self.ctx.redis, self.consumer, count=BATCH, block_ms=_BLOCK_MS
-                    )
-                    await self.take_in(entries)
+                    await self.take_in(await self._next())
                     pause = 0.1
                 except Transient as error:
-                    # What was read stays pending under our name, and comes back to us or to whoever takes over.
+                    # What was read stays pending under our name: it is read again before anything new.
+                    self.interrupted, self.next_take_over = True, 0.0
                     _log.warning("ingest_waits", pause_s=pause, error=str(error))
                     await asyncio.sleep(pause)
-                    pause, next_take_over = min(_LONGEST_PAUSE_S, pause * 2), 0.0
-                    await self._read_again()
+                    pause = min(_LONGEST_PAUSE_S, pause * 2)
         finally:
             await self._leave()
+
+    async def _next(self) -> list[Entry]:
+        redis, now = self.ctx.redis, asyncio.get_running_loop().time()
+        if self.interrupted:
+            entries = await streams.read_again(redis, self.consumer, count=BATCH)
+            self.interrupted = bool(entries)
+            if entries:
+                return entries
+        if now >= self.next_take_over:
+            await streams.ensure_group(redis)
+            self.next_take_over = now + _TAKE_OVER_EVERY_S
+            entries = await streams.take_over(redis, self.consumer, count=BATCH)
+            if entries:
+                return entries
+        return await streams.read(redis, self.consumer, count=BATCH, block_ms=_BLOCK_MS)
 
     async def take_in(self, entries: Sequence[Entry]) -> None:
         """Write a batch to Postgres, acknowledge it, and say so to the outboxes.
@@ -109,13 +117,6 @@ class Ingest:
         for install in sorted(installs):
             await turns.receipt(conn, install, advance=True)
         return installs
-
-    async def _read_again(self) -> None:
-        """Take back what this reader holds unacknowledged, at once rather than after a minute."""
-        try:
-            await self.take_in(await streams.take_over(self.ctx.redis, self.consumer, count=BATCH, idle_ms=0))
-        except Transient as error:
-            _log.debug("still_away", error=str(error))
 
     async def _leave(self) -> None:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import redis.asyncio as redis
 from redis.exceptions import ResponseError
@@ -71,12 +72,31 @@ async def read(client: redis.Redis, consumer: str, *, count: int, block_ms: int)
                 raise
             await ensure_group(client)  # Redis was wiped under us
             return []
+    return _entries(found)
+
+
+def _entries(found: Any) -> list[Entry]:
+    """An answer of XREADGROUP, live before bulk. What was deleted meanwhile has no fields."""
     order = {stream.encode(): place for place, stream in enumerate(STREAMS)}
     return [
         Entry(stream.decode(), entry_id, fields)
         for stream, entries in sorted(found or [], key=lambda pair: order[pair[0]])
         for entry_id, fields in entries
+        if fields
     ]
+
+
+async def read_again(client: redis.Redis, consumer: str, *, count: int) -> list[Entry]:
+    """What this reader was given and has not finished: it was interrupted between reading and acknowledging."""
+    with translated():
+        try:
+            found = await client.xreadgroup(GROUP, consumer, {stream: "0" for stream in STREAMS}, count=count)
+        except ResponseError as error:
+            if not str(error).startswith("NOGROUP"):
+                raise
+            await ensure_group(client)
+            return []
+    return _entries(found)
 
 
 async def take_over(client: redis.Redis, consumer: str, *, count: int, idle_ms: int = IDLE_MS) -> list[Entry]:
