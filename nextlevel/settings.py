@@ -1,4 +1,4 @@
-"""Every setting, read once. Strongest first: flags, environment `NEXTLEVEL_…`, secret files, `nextlevel.toml`, defaults.
+"""Each setting, read once. Strongest first: flags, environment `NEXTLEVEL_…`, secret files, `nextlevel.toml`, defaults.
 
 Where no DSN is set, the embedded stores that `nextlevel up` started are used: `up` writes their addresses to
 `endpoints.json` in the data directory. A DSN that is set always wins.

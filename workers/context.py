@@ -23,6 +23,6 @@ class WorkerContext:
     db: Database
     redis: redis.Redis
     queue: StageQueue
-    embedder: Embedder | None  # None: it can't be loaded; blocks are stored without vectors and wait for them
+    embedder: Embedder | None  # None: it can't be loaded, or is not needed here; a block without a vector waits for one
     aliases: AliasCache = field(default_factory=AliasCache)
     ready: asyncio.Event = field(default_factory=asyncio.Event)  # set: something may have become ready to run

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
+
 import orjson
 
 from nextlevel import log
@@ -154,10 +155,10 @@ async def embed_waiting(ctx: WorkerContext, *, batch: int = 32) -> int:
     return made
 
 
-async def say_alive(ctx: WorkerContext, process: str) -> None:
-    """Every five seconds: this worker lives. The key dies with it after fifteen."""
+async def say_alive(ctx: WorkerContext, process: str, parts: Collection[str]) -> None:
+    """Every five seconds: this worker lives, with these parts. The key dies with it after fifteen."""
     while True:
-        facts = orjson.dumps({"role": "work", "pid": os.getpid(), "stages": list(STAGES)})
+        facts = orjson.dumps({"role": "work", "pid": os.getpid(), "parts": list(parts)})
         try:
             with translated():
                 await ctx.redis.set(names.live(process), facts, ex=_LIVE_FOR_S)

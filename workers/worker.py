@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import TypeVar
@@ -26,6 +26,8 @@ from .context import WorkerContext
 from .ingest import Ingest
 from .upkeep import Reconciler, chores, say_alive
 
+PARTS = ("ingest", *jobs.STAGES)
+
 _LONGEST_PAUSE_S = 5.0
 
 T = TypeVar("T")
@@ -33,13 +35,13 @@ T = TypeVar("T")
 _log = log.get("workers")
 
 
-async def run(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT. Stores that are not there yet are waited for."""
+async def run(settings: Settings, *, only: Collection[str] = PARTS) -> None:
+    """Work until SIGTERM or SIGINT, with some of the parts or all. Stores that are not there yet are waited for."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     stopped = asyncio.create_task(stop.wait())
-    working = asyncio.create_task(_work(settings))
+    working = asyncio.create_task(_work(settings, only))
     await asyncio.wait({stopped, working}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
     working.cancel()
@@ -47,20 +49,24 @@ async def run(settings: Settings) -> None:
         await working
 
 
-async def _work(settings: Settings) -> None:
-    async with opened(settings) as (ctx, wakers), asyncio.TaskGroup() as group:
+async def _work(settings: Settings, only: Collection[str]) -> None:
+    embeds = "store" in only  # which alone needs the embedder: the model's memory is not paid elsewhere
+    async with opened(settings, embeds=embeds) as (ctx, wakers), asyncio.TaskGroup() as group:
         process = f"{socket.gethostname()}-{os.getpid()}"
         for name in jobs.STAGES:
-            group.create_task(_stage(ctx, settings, name), name=name)
-        group.create_task(Ingest(ctx, process).run(), name="ingest")
+            if name in only:
+                group.create_task(_stage(ctx, settings, name), name=name)
+        if "ingest" in only:
+            group.create_task(Ingest(ctx, process).run(), name="ingest")
+        # In each worker, whatever else it does: as long as one lives, nothing waits unseen.
         group.create_task(Reconciler(ctx, wakers).run(), name="reconciler")
         group.create_task(chores(ctx), name="chores")
-        group.create_task(say_alive(ctx, process), name="alive")
-        _log.info("working", process=process, concurrency=settings.stage_concurrency)
+        group.create_task(say_alive(ctx, process, only), name="alive")
+        _log.info("working", process=process, parts=list(only), concurrency=settings.stage_concurrency)
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncIterator[tuple[WorkerContext, Stages]]:
+async def opened(settings: Settings, *, embeds: bool = True) -> AsyncIterator[tuple[WorkerContext, Stages]]:
     """A worker's context and queue, open; both stores are waited for."""
     if settings.accept_unenrolled is None:
         settings = settings.model_copy(update={"accept_unenrolled": settings.embedded})
@@ -73,7 +79,7 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[WorkerContext, Stage
         stack.push_async_callback(wakers.close)
         client = connection.connect(url)
         stack.push_async_callback(client.aclose)
-        embedder = _embedder(settings)
+        embedder = _embedder(settings) if embeds else None
         if embedder is not None:
             stack.push_async_callback(embedder.close)
         yield WorkerContext(settings, db, client, wakers, embedder), wakers

@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False)
 def migrate() -> None:
     """Bring the database to this release's schema. `nextlevel up` does it by itself; safe to repeat.
 
-    Where NEXTLEVEL_POSTGRES_PASSWORD is set, the role nextlevel_service gets it, to log in to a server that asks for one.
+    Where NEXTLEVEL_POSTGRES_PASSWORD is set, the role nextlevel_service gets it, to log in where one is asked for.
     """
     from nextlevel.settings import load
     from nextlevel.store import login
