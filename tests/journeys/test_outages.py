@@ -22,6 +22,7 @@ from nextlevel import settings as settings_module
 from nextlevel.ops.up import tree
 from nextlevel.producers.hermes.provider import Provider
 from nextlevel.settings import Endpoints
+from nextlevel.wire import http, resp
 from tests.support import stores
 from tests.support.ports import free_port
 
@@ -104,6 +105,8 @@ async def house() -> AsyncIterator[House]:
         provider = Provider()
         provider.initialize("s0", hermes_home=str(home), platform="cli", agent_identity="default")
         yield House(endpoints, directory, home, provider)
+        resp.shared(endpoints.redis_url).close()
+        http.shared(endpoints.service_url).close()
     stores.remove_dir(directory)
 
 
