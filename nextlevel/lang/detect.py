@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from .tokens import fold, stop_words
 
@@ -12,6 +12,7 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 # Letters that only one of the four Latin languages uses. ä and ö are shared by two.
+_LATIN = ("en", "de", "sv", "pl")
 _OWN = {"de": frozenset("ßü"), "sv": frozenset("å"), "pl": frozenset("ąćęłńśźż")}
 
 
@@ -29,7 +30,7 @@ def language(text: str, otherwise: str = "en") -> str:
         if len(_HAN.findall(text)) / letters > 0.2:
             return "zh"
     folded = [fold(run) for run in _LETTERS.findall(text)]
-    points = {each: float(sum(map(stop_words(each).__contains__, folded))) for each in ("en", "de", "sv", "pl")}
+    points = {each: sum(_weights(each).get(word, 0.0) for word in folded) for each in _LATIN}
     if not text.isascii():
         for run in _LETTERS.findall(text.lower()):
             for each, own in _OWN.items():
@@ -38,3 +39,9 @@ def language(text: str, otherwise: str = "en") -> str:
         points[otherwise] += 0.5
     best = max(points, key=lambda each: points[each])
     return best if points[best] > 0 else otherwise
+
+
+@cache
+def _weights(language: str) -> dict[str, float]:
+    """How much a function word speaks for a language: less where another has it too ("we" is English and Polish)."""
+    return {word: 1 / sum(word in stop_words(each) for each in _LATIN) for word in stop_words(language)}

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-Bound = Literal["on", "from", "until"]
+Bound = Literal["on", "from", "until", "span"]
 Days = tuple[date, date]
 
 LONGEST = 2_000
@@ -25,7 +25,10 @@ LONGEST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A date as a text names it: where, the first and last day it can mean, and whether it opens or closes a span."""
+    """A date as a text names it: where, the first and last day it can mean, and whether it opens or closes a span.
+
+    A `span` is both: "6 to 17 July".
+    """
 
     start: int
     end: int
@@ -52,7 +55,7 @@ def validity(text: str, at: datetime, language: str) -> Validity:
         return Validity()
     grammar, lowered = _grammar(language), _lowered(text)
     began, changes = grammar.past.search(lowered) is not None, grammar.change.search(lowered) is not None
-    closing = next((d for d in found if d.bound == "until"), None)
+    closing = next((d for d in found if d.bound in ("until", "span")), None)
     openings = [d for d in found if _opens(d, at.date(), began, changes, closing)]
     ends = [d for d in found if d not in openings]
     start = openings[0].first if openings else None
@@ -68,7 +71,7 @@ def validity(text: str, at: datetime, language: str) -> Validity:
 def _opens(dated: Dated, today: date, began: bool, changes: bool, closing: Dated | None) -> bool:
     """A date opens a span if it says so, lies behind us, stands before the span's end, or is the day of a change."""
     if dated.bound != "on":
-        return dated.bound == "from"
+        return dated.bound in ("from", "span")
     spell = closing is not None and dated.start < closing.start and dated.first <= closing.first
     return spell or changes or dated.last < today or (began and dated.first == today)
 
@@ -86,7 +89,8 @@ def dates(text: str, at: datetime, language: str) -> list[Dated]:
             overlaps = any(match.start() < other.end and other.start < match.end() for other in found)
             days = None if overlaps else _tried(read, match, grammar, at.date(), past)
             if days is not None:
-                found.append(Dated(match.start(), match.end(), *days, grammar.bound_of(lowered, match)))
+                bound = "span" if read is _spell else grammar.bound_of(lowered, match)
+                found.append(Dated(match.start(), match.end(), *days, bound))
     return sorted(found, key=lambda dated: dated.start)
 
 
@@ -156,6 +160,15 @@ def _dotted(match: re.Match[str], _: _Grammar, today: date, past: bool) -> Days:
 
 def _day_month(match: re.Match[str], grammar: _Grammar, today: date, past: bool) -> Days:
     return _one(_with_year(grammar.months[match["month"]], int(match["day"]), match["year"], today, past))
+
+
+def _spell(match: re.Match[str], grammar: _Grammar, today: date, past: bool) -> Days:
+    """ "6 to 17 July": the first day has the month of the last, or the one before where its number is higher."""
+    last = _with_year(grammar.months[match["month"]], int(match["day"]), match["year"], today, past)
+    if int(match["first"]) > last.day:
+        before = last.replace(day=1) - timedelta(days=1)
+        return before.replace(day=int(match["first"])), last
+    return last.replace(day=int(match["first"])), last
 
 
 def _month(match: re.Match[str], grammar: _Grammar, today: date, past: bool) -> Days:
@@ -232,6 +245,11 @@ def _with_year(month: int, day: int, year: str | None, today: date, past: bool) 
 _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(\d{4}-\d{2}-\d{2})", _iso),
     (r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d{2}(?![\d:]))?(?![\d.])", _dotted),
+    (
+        r"(?P<first>\d{1,2})(?:<ordinal>)?\s?(?:-|–|to|bis|till|until|through)\s?(?:the\s|zum\s)?"
+        r"(?P<day>\d{1,2})(?:<ordinal>)?\s(?:of\s)?(?P<month><months>)\b(?:,?\s(?P<year>\d{4})\b)?",
+        _spell,
+    ),
     (r"(?P<day>\d{1,2})(?:<ordinal>)?\s(?:of\s)?(?P<month><months>)\b\.?(?:,?\s(?P<year>\d{4})\b)?", _day_month),
     (r"(?P<month><months>)\s(?P<day>\d{1,2})(?:<ordinal>)?(?![\d:%]|\.\d)(?:,?\s(?P<year>\d{4})\b)?", _day_month),
     (r"(?:<weekdays>),?\s(?:the|der|den|dem)\s(?P<day>\d{1,2})(?:<ordinal>)", _day),
@@ -244,7 +262,11 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(?P<back><before_ago>)\s(?P<number>\d{1,3}|<numbers>)\s(?P<unit><units>)\b", _distance),
     (r"(?:(?:<end_of>)\s)q(?P<quarter>[1-4])\b", _quarter_end),
     (r"(?:<week>)\s?(?P<week>\d{1,2})\b", _week),
-    (r"(?:<day_lead>)\s(?:the\s|dem\s|den\s)?(?P<day>\d{1,2})(?:<ordinal>)(?!\s?\d|\s(?:of\s)?<every>|\s<no_day>)", _day),
+    (
+        r"(?:<day_lead>)\s(?:the\s|dem\s|den\s)?(?P<day>\d{1,2})(?:<ordinal>)"
+        r"(?!\s?\d|\s(?:of\s)?<every>|\s<no_day>)",
+        _day,
+    ),
     (r"(?:<from>|<until>|<end_of>|in|im)\s(?P<month><months>)\b(?!\s\d)", _month),
 )
 

@@ -33,6 +33,8 @@ def directive(text: str, pack: Pack) -> Directive | None:
     """The rule or taste that a piece of a clause states, or None."""
     formatting, standing = pack.has("formatting", text), pack.has("standing", text)
     category = Category.FORMATTING if formatting else Category.WORKFLOW
+    if henceforth := pack.match("henceforth", text):
+        text = text[henceforth.end() :].lstrip(_TRIM)
     no = pack.match("directive_no", text) or pack.match("directive_none", text)
     if no is not None and _says_enough(text[no.end() :]):
         return _preference("wants", text[no.end() :], True, 0.8 if standing or formatting else 0.7, category, "never")

@@ -18,9 +18,9 @@ from .actions import workflow
 from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
 from .names import names
-from .pack import Pack, load
+from .pack import Pack, load, packs
 from .patterns import bare_value, by_patterns, with_entity
-from .pieces import expanded, mended, pieces, without_filler
+from .pieces import expanded, is_statement, mended, pieces, without_filler
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
 from .statement import Statement, parse
 
@@ -88,10 +88,15 @@ def _language(text: str, window: Sequence[Turn]) -> str:
 
 
 def _pack_of(text: str, language: str) -> Pack | None:
-    """The pack for one sentence: people mix languages, so a long sentence may choose its own."""
-    if len(text.split()) >= 4:
-        language = detect.language(text, otherwise=language)
-    return load(language)
+    """The pack for one sentence: people mix languages, so a sentence whose words tell chooses its own."""
+    spoken = {detect.language(text, otherwise=pack.language) for pack in packs()}
+    if len(spoken) == 1:
+        return load(spoken.pop())
+    pack = load(language)
+    if pack is None or is_statement(text, pack):
+        return pack
+    # Its function words leave it open; then a verb tells, else the turn.
+    return next((other for other in packs() if is_statement(text, other)), pack)
 
 
 def _in_fiction(window: Sequence[Turn]) -> bool:
@@ -118,6 +123,8 @@ def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
     if explicit is not None:
         run.mood.explicit = True
         text = text[explicit.end() :].strip(_TRIM) or text[: explicit.start()].strip(_TRIM)
+    if pack.has("sarcasm", text):
+        run.mood.sarcasm = clause.sentence
     text = without_filler(text, pack)
     if _procedure(text, clause, pack, run):
         return

@@ -114,9 +114,10 @@ def _is_alternative(text: str) -> bool:
     return _ROUTE.fullmatch(text) is not None and all(len(part) <= 4 for part in text.split("/"))
 
 
-def is_database(text: str) -> bool:
-    """Whether the text begins with the name of a database."""
-    return _databases().match(text) is not None
+def database(text: str) -> str | None:
+    """The database, with its version, that the text begins with: "Postgres 16 on birch" is "Postgres 16"."""
+    found = _databases().match(text)
+    return found[0] if found else None
 
 
 @cache
@@ -141,6 +142,5 @@ def technology() -> re.Pattern[str]:
 
 @cache
 def _databases() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:{'|'.join(map(re.escape, sorted(_lists()['database'], key=len, reverse=True)))})(?!\w)", re.IGNORECASE
-    )
+    known = "|".join(map(re.escape, sorted(_lists()["database"], key=len, reverse=True)))
+    return re.compile(rf"(?:{known})(?!\w)(?: v?\d+(?:\.\d+)*)?", re.IGNORECASE)

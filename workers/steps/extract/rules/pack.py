@@ -101,6 +101,13 @@ def load(language: str) -> Pack | None:
     )
 
 
+@cache
+def packs() -> tuple[Pack, ...]:
+    """All packs there are, in alphabetical order of their languages."""
+    folders = sorted(folder.name for folder in _ROOT.iterdir() if (folder / "cues.toml").is_file())
+    return tuple(pack for name in folders if (pack := load(name)) is not None)
+
+
 def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str]) -> Iterable[Rule]:
     for row in rows:
         written = re.sub(r"(?<!\?P)<([a-z_]+)>", lambda found: pieces[found[1]], " ".join(row["find"].split()))

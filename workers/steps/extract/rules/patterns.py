@@ -11,7 +11,7 @@ from nextlevel.model import BlockType, Candidate, Category, EntityType
 
 from ... import predicates
 from .focus import Focus
-from .names import is_database
+from .names import database
 from .pack import Pack, Rule
 from .statement import KEEPS_VERB, parse, resolve
 
@@ -66,7 +66,7 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
         predicate=predicate,
         object=object_,
         key=known.key,
-        value=bare_value(object_) if known.key else None,
+        value=(database(object_) or bare_value(object_)) if known.key else None,
         confidence=rule.confidence,
         rule=rule.name,
         corrects=rule.corrects,
@@ -120,7 +120,7 @@ def _person(named: str, pack: Pack) -> str | None:
 
 def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
     """A pattern's predicate, made exact by the value's form, or by the verb that a person's work begins with."""
-    if rule.predicate == "uses" and is_database(object_):
+    if rule.predicate == "uses" and database(object_):
         return "uses_database", object_
     if rule.predicate == "uses" and _PORT.fullmatch(object_):
         return "runs_on_port", object_

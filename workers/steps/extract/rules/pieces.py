@@ -28,7 +28,7 @@ def pieces(text: str, pack: Pack) -> list[str]:
         piece = text[joint.end() : following.start() if following else len(text)]
         before = text[cuts[-1] : joint.start()]
         same_subject = joint[0].isspace() and _SUBORDINATE.search(before) is None
-        if _stands_alone(piece, pack, same_subject=same_subject) and _is_statement(before, pack):
+        if _stands_alone(piece, pack, same_subject=same_subject) and is_statement(before, pack):
             cuts.append(joint.end())
     return [text[a:b].strip(", ") for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 
@@ -44,7 +44,8 @@ def _stands_alone(piece: str, pack: Pack, *, same_subject: bool) -> bool:
     return any(pack.match(cue, piece) for cue in ("directive_no", "directive_none", "directive_yes", "first_taste"))
 
 
-def _is_statement(piece: str, pack: Pack) -> bool:
+def is_statement(piece: str, pack: Pack) -> bool:
+    """Whether a text, as this language reads it, has a verb or begins like a directive."""
     piece = expanded(without_filler(piece, pack), pack)
     if pack.verbs.search(piece) is not None:
         return True

@@ -90,8 +90,6 @@ def stance(text: str, clause: Clause, pack: Pack, mood: Mood) -> Why | None:
         mood.fiction = True
     if mood.fiction:
         return Why.FICTION
-    if pack.has("sarcasm", text):
-        mood.sarcasm = clause.sentence
     if mood.sarcasm is not None and clause.sentence - mood.sarcasm <= 1 and not mood.explicit:
         return Why.SARCASM
     if _is_greeting(text, pack):

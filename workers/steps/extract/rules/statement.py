@@ -9,7 +9,7 @@ from nextlevel.lang.tokens import stop_words
 
 from ... import predicates
 from .focus import Focus
-from .names import is_database, is_path, technology
+from .names import database, is_path, technology
 from .pack import Pack
 
 _MOST_SUBJECT_WORDS = 7
@@ -165,12 +165,9 @@ def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statemen
     if match := _ADDRESS.match(bare):
         return replace(statement, subject=subject, predicate="has_address", value=match[1])
     if match := _URL.match(bare):
-        return replace(
-            statement,
-            subject=subject if slot is None else f"{subject} {left}".strip(),
-            predicate="has_url",
-            value=match[1],
-        )
+        named = resolve(left, pack, focus)[0]
+        whose = subject if slot is None or named is None else f"{subject} {named}"
+        return replace(statement, subject=whose, predicate="has_url", value=match[1])
     if match := _BRANCH.match(bare):
         return replace(statement, subject=subject, predicate="on_branch", value=match[1])
     if (match := _PORT.match(bare)) and (on or slot == "runs_on_port" or bare.casefold().startswith("port")):
@@ -181,8 +178,8 @@ def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statemen
         and (slot == "located_at" or statement.predicate == "goes_to")
     ):
         return replace(statement, subject=subject, predicate="located_at" if slot else "goes_to", value=match[1])
-    if slot == "uses_database" and is_database(bare):
-        return replace(statement, subject=subject, predicate="uses_database", value=bare)
+    if slot == "uses_database" and database(bare):
+        return replace(statement, subject=subject, predicate="uses_database", value=database(bare))
     if (match := _VERSION.match(bare)) and (
         on or slot == "has_version" or statement.predicate in ("is", "has_version")
     ):
