@@ -12,6 +12,7 @@ from nextlevel.safety import injection, invisible
 
 from . import classify
 from .extract import extract
+from .extract.rules.focus import told_project
 
 LONGEST = 2_000
 """Characters of one explicit memory; what is longer is a document."""
@@ -59,7 +60,7 @@ def _asked_for(candidate: Candidate, kind: BlockType | None) -> Candidate:
 
 
 def _as_said(text: str, kind: BlockType, turn: Turn, body: dict[str, Any]) -> Candidate:
-    project = body.get("project") or (turn.meta.get("project") or {}).get("name")
+    project = body.get("project") or told_project(turn)
     return Candidate(
         type=kind,
         category=_CATEGORY[kind],

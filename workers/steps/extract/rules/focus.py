@@ -51,7 +51,7 @@ class Focus:
 
 def focus_of(turn: Turn, window: Sequence[Turn], pack: Pack | None) -> Focus:
     """The focus before the turn's first clause: the host's project, else what the session spoke of."""
-    told = _told(turn)
+    told = told_project(turn)
     focus = Focus(project=told, fixed=told is not None)
     for earlier in window[-LOOK_BACK:]:
         text = earlier.user_text[:_LONGEST]
@@ -71,7 +71,8 @@ def _learn(focus: Focus, role: str, match: re.Match[str]) -> None:
         focus.person = match["subject"]
 
 
-def _told(turn: Turn) -> str | None:
+def told_project(turn: Turn) -> str | None:
+    """The project that the host named for a turn, or the folder it was told in."""
     project = turn.meta.get("project")
     if isinstance(project, dict):
         project = project.get("name")
