@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from nextlevel import errors
 from nextlevel.errors import MalformedEvent, NextLevelError, Permanent, Transient
 
 
-def children(of: type[NextLevelError]) -> dict[str, dict[str, object]]:
+def children(of: type[NextLevelError]) -> dict[str, Any]:
     return {kind.__name__: children(kind) for kind in of.__subclasses__() if kind.__module__ == errors.__name__}
 
 
-def drawn() -> dict[str, dict[str, object]]:
+def drawn() -> dict[str, Any]:
     """The tree of the docstring: two columns of drawing a level, then the name."""
-    path: list[dict[str, dict[str, object]]] = [{}]
+    path: list[dict[str, Any]] = [{}]
     for line in (inspect.getdoc(errors) or "").splitlines()[2:]:
         name = line.lstrip("│├└─ ").split()[0]
         depth = line.index(name) // 3
-        branch: dict[str, object] = {}
+        branch: dict[str, Any] = {}
         path[depth][name] = branch
-        path[depth + 1 :] = [branch]  # type: ignore[list-item]
+        path[depth + 1 :] = [branch]
     return path[0]
 
 
