@@ -115,8 +115,9 @@ async def running(
             _publish(endpoints, data_dir / "endpoints.json")
             stack.callback((data_dir / "endpoints.json").unlink, missing_ok=True)
             started = await _start_roles(roles, settings, data_dir, progress, stack)
-            service = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
-            await _wait_until_ready(service, started, progress)
+            if started:  # without roles these are just the stores, with nobody to wait for
+                service = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
+                await _wait_until_ready(service, started, progress)
             yield endpoints
 
 
