@@ -148,6 +148,8 @@ CREATE INDEX turns_waiting ON turns (state, received_at) WHERE finished_at IS NU
 CREATE INDEX turns_waiting_in_session ON turns (tenant_id, install, session, seq) WHERE finished_at IS NULL;
 CREATE INDEX turns_of_session ON turns (tenant_id, user_id, session, ordinal);
 CREATE INDEX turns_hidden ON turns (install, seq) WHERE hidden;
+-- How fast turns end, and which did last: without a scan of all that ever ended.
+CREATE INDEX turns_ended ON turns (finished_at, id) WHERE finished_at IS NOT NULL;
 
 -- What a step found in a turn, held until it is stored: raw as the extractor gave it, then applied once.
 CREATE TABLE extractions (
@@ -197,6 +199,25 @@ CREATE TABLE tombstones (
   PRIMARY KEY (tenant_id, user_id, kind, ref),
   FOREIGN KEY (tenant_id, user_id) REFERENCES users
 );
+
+-- What was asked and what was shown, so that an operator can see where a memory went. Kept for 30 days and 100,000 rows.
+CREATE TABLE recalls (
+  recall_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  tenant_id   uuid NOT NULL,
+  user_id     uuid NOT NULL,
+  session     text NOT NULL,               -- empty where the host named none
+  at          timestamptz NOT NULL,
+  query       text NOT NULL CHECK (char_length(query) <= 300), -- redacted
+  mode        text NOT NULL CHECK (mode IN ('prefetch', 'search')),
+  rung        text NOT NULL CHECK (rung IN ('cache', 'hot', 'sql')),
+  ms          real NOT NULL,
+  abstained   boolean NOT NULL,
+  vectors     boolean NOT NULL,            -- whether meaning was compared
+  shown       jsonb NOT NULL,              -- [{"block": uuid, "score": 0..1}, …], best first
+  FOREIGN KEY (tenant_id, user_id) REFERENCES users
+);
+CREATE INDEX recalls_of_user ON recalls (tenant_id, user_id, at);
+CREATE INDEX recalls_by_age ON recalls (at);
 
 
 -- ─── memory ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -418,13 +439,13 @@ DECLARE t text;
 BEGIN
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
                            'dead_letters', 'trace_events', 'tombstones', 'entities', 'entity_aliases', 'blocks',
-                           'block_versions', 'block_sources', 'edges', 'mentions', 'embeddings'] LOOP
+                           'block_versions', 'block_sources', 'edges', 'mentions', 'embeddings', 'recalls'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
   END LOOP;
   -- What moves turns sees all tenants' turns, and no memory: it has no grant there.
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
-                           'dead_letters', 'trace_events', 'tombstones'] LOOP
+                           'dead_letters', 'trace_events', 'tombstones', 'recalls'] LOOP
     EXECUTE format('CREATE POLICY pipeline ON %I TO nextlevel_pipeline USING (true) WITH CHECK (true)', t);
   END LOOP;
 END $$;
@@ -442,17 +463,19 @@ CREATE POLICY wall ON block_sources   TO nextlevel_app USING (tenant_id = wall_t
 CREATE POLICY wall ON edges           TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 CREATE POLICY wall ON mentions        TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 CREATE POLICY wall ON embeddings      TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
+CREATE POLICY wall ON recalls         TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
 
 GRANT SELECT, INSERT          ON tenants, users, principals, scopes TO nextlevel_pipeline;
 GRANT SELECT, INSERT, UPDATE  ON installations, sessions, turns, tombstones TO nextlevel_pipeline;
 GRANT SELECT, INSERT          ON trace_events TO nextlevel_pipeline;
 GRANT SELECT                  ON extractions TO nextlevel_pipeline;
-GRANT SELECT, INSERT, DELETE  ON dead_letters TO nextlevel_pipeline;
+GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
 GRANT SELECT, UPDATE (generation) ON scopes TO nextlevel_app;
 GRANT SELECT, UPDATE          ON turns TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE  ON extractions, tombstones TO nextlevel_app;
 GRANT SELECT, INSERT          ON trace_events, block_versions TO nextlevel_app;
+GRANT SELECT, DELETE          ON recalls TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON entities, entity_aliases, blocks, block_sources, edges, mentions, embeddings TO nextlevel_app;
 
 -- A definer's function is open to all by default.

@@ -21,7 +21,7 @@ from nextlevel.model import block_text
 from nextlevel.queue import names
 from nextlevel.queue.connection import translated
 from nextlevel.queue.stages import Stages
-from nextlevel.store import blocks, scopes, turns
+from nextlevel.store import blocks, recalls, scopes, turns
 from nextlevel.store.turns import Ready
 
 from .context import WorkerContext
@@ -30,6 +30,7 @@ from .receipts import write_receipts
 
 LOOK_EVERY_S = 1.0
 CHORES_EVERY_S = 60.0
+CLEAN_EVERY_S = 24 * 3600.0
 _LIVE_FOR_S = 15
 _ISOLATED_LIMIT_S = 300
 
@@ -109,10 +110,15 @@ class Reconciler:
 
 
 async def chores(ctx: WorkerContext) -> None:
-    """Each minute: rewrite receipts, tell the caches what they may have missed, embed what waits."""
+    """Each minute: rewrite receipts, tell the caches what they missed, embed what waits. Each day: clean up."""
+    clock = asyncio.get_running_loop()
+    next_cleaning = clock.time()
     while True:
         for chore in (_rewrite_receipts, _republish_generations, embed_waiting):
             await _attempt(chore, ctx)
+        if clock.time() >= next_cleaning:
+            await _attempt(prune_recalls, ctx)
+            next_cleaning = clock.time() + CLEAN_EVERY_S
         await asyncio.sleep(CHORES_EVERY_S)
 
 
@@ -132,6 +138,12 @@ async def _rewrite_receipts(ctx: WorkerContext) -> None:
 async def _republish_generations(ctx: WorkerContext) -> None:
     async with ctx.db.pipeline() as conn:
         await publish_generations(ctx.redis, await scopes.generations(conn))
+
+
+async def prune_recalls(ctx: WorkerContext) -> int:
+    """Let go of recalls that are too old or too many; how many went."""
+    async with ctx.db.pipeline() as conn:
+        return await recalls.prune(conn)
 
 
 async def embed_waiting(ctx: WorkerContext, *, batch: int = 32) -> int:

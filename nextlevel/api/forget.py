@@ -49,7 +49,7 @@ async def forget_memory(body: ForgetBody, caller: CallerOf, services: ServicesOf
     """Once this has answered, no rung of recall serves what was forgotten."""
     scope = await caller.scope(body.scope)
     if body.block is not None:
-        return ForgetOut(forgotten=await _delete(services, scope, body.block))
+        return ForgetOut(forgotten=await delete_block(services, scope, body.block))
     question = Question(
         query=body.query or "",
         install=body.scope.install,
@@ -63,7 +63,12 @@ async def forget_memory(body: ForgetBody, caller: CallerOf, services: ServicesOf
     return ForgetOut(matches=[BlockOut.of(item.block) for item in answer.items])
 
 
-async def _delete(services: Services, scope: Scope, block: UUID) -> list[UUID]:
+async def delete_block(services: Services, scope: Scope, block: UUID) -> list[UUID]:
+    """Forget one block for good, and tell the caches; when this has returned, no rung of recall serves it.
+
+    Raises:
+        NotFound: no such block in this scope.
+    """
     async with services.db.memory(scope) as conn:
         gone = await forget.forget_blocks(conn, scope, [block])
         if not gone.blocks:

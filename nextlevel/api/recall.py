@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel, Field
 
+from nextlevel.errors import Transient
 from nextlevel.recall import Answer, Mode
 from nextlevel.recall import Request as Question
 
@@ -85,7 +86,13 @@ async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> Re
         as_of=body.as_of,
         warm=body.warm,
     )
-    return _out(await services.recall.answer(question), explain=body.explain)
+    try:
+        answer = await services.recall.answer(question)
+    except Transient:
+        services.journal.note_failure()
+        raise
+    services.journal.note(question, answer)
+    return _out(answer, explain=body.explain)
 
 
 def _out(answer: Answer, *, explain: bool) -> RecallOut:

@@ -20,6 +20,8 @@ from nextlevel.recall import Recall
 from nextlevel.settings import Settings
 from nextlevel.store.pool import Database
 
+from .journal import Journal
+
 log = get("api")
 
 
@@ -34,6 +36,7 @@ class Services:
     cache: Cache
     embedder: Embedder | None
     recall: Recall
+    journal: Journal
 
 
 @asynccontextmanager
@@ -50,9 +53,11 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     cache = Cache(redis_url)
     embedder = _embedder(settings)
     recall = Recall(settings, db, cache, embedder)
+    journal = Journal(db, recall.scopes)
     try:
-        yield Services(settings, secret, db, redis, cache, embedder, recall)
+        yield Services(settings, secret, db, redis, cache, embedder, recall, journal)
     finally:
+        await journal.close()
         await recall.close()
         await cache.close()
         await redis.aclose()

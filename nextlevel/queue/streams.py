@@ -49,6 +49,18 @@ async def publish(client: redis.Redis, event: Event) -> None:
         await client.xadd(stream, {name.encode(): value for name, value in fields.items()})
 
 
+async def republish(client: redis.Redis, stream: str, name: bytes, value: bytes) -> None:
+    """Put an entry that was taken off a stream back on it, as it came: its one field.
+
+    Raises:
+        QueueUnreachable: Redis is away or full; nothing was published.
+    """
+    with translated():
+        if await client.xlen(stream) >= FULL_ABOVE:
+            raise QueueUnreachable(f"{stream} holds {FULL_ABOVE} entries: the workers are behind")
+        await client.xadd(stream, {name: value})
+
+
 async def ensure_group(client: redis.Redis) -> None:
     """Make the reading group where it is missing, from the very first entry."""
     for stream in STREAMS:

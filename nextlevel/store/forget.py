@@ -46,6 +46,7 @@ async def forget_blocks(
     hidden = await conn.fetch(SQL.forget.hide_sources, scope.tenant_id, ids)
     await conn.execute(SQL.forget.unlink_successors, scope.tenant_id, ids)
     await conn.execute(SQL.forget.scrub_extractions, scope.tenant_id, ids)
+    await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, ids)
     await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
     await conn.execute(SQL.forget.delete_orphans, scope.tenant_id, scope.user_id)
     generations = await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
