@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nextlevel.lang.tokens import content_words
 from nextlevel.model import BlockType, Category
 
 from .pack import Pack
@@ -36,7 +37,7 @@ def directive(text: str, pack: Pack) -> Directive | None:
     if henceforth := pack.match("henceforth", text):
         text = text[henceforth.end() :].lstrip(_TRIM)
     no = pack.match("directive_no", text) or pack.match("directive_none", text)
-    if no is not None and _says_enough(text[no.end() :]):
+    if no is not None and re.search(r"\w{2}", text[no.end() :]):
         return _preference("wants", text[no.end() :], True, 0.8 if standing or formatting else 0.7, category, "never")
     taste = pack.find("first_taste", text)
     if taste is not None and taste.start() <= _MOST_BEFORE_TASTE and _says_enough(text[taste.end() :]):
@@ -45,7 +46,7 @@ def directive(text: str, pack: Pack) -> Directive | None:
             return _preference("wants", text[taste.end() :].strip(_TRIM) + where, True, 0.75, category, "dislikes")
         return _preference("prefers", text[taste.end() :].strip(_TRIM) + where, False, 0.75, category, "taste")
     yes = pack.match("directive_yes", text)
-    if yes is not None and _says_enough(text):
+    if yes is not None and _says_enough(text[yes.end() :]):
         return _preference("wants", text, False, 0.8 if standing or formatting else 0.65, category, "always")
     return None
 
@@ -66,4 +67,4 @@ def _preference(
 
 
 def _says_enough(text: str) -> bool:
-    return len(re.findall(r"\w{2,}", text)) >= 1
+    return bool(content_words(text))

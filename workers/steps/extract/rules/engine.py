@@ -169,6 +169,8 @@ def _title(head: str, pack: Pack) -> str:
 def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     """One statement: candidates, or the reason why there are none."""
     plain = without_filler(piece, pack)
+    if tail := pack.find("tail", plain):
+        plain = plain[: tail.start()].rstrip(_TRIM) or plain
     why = stance(plain, clause, pack, run.mood)
     text, slipped = mended(plain, pack)
     text = expanded(text, pack)

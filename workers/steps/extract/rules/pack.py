@@ -32,7 +32,12 @@ _PIECES["who"] = rf"(?:{_PIECES['name']}|(?-i:[a-zà-žß]{{2,20}}))"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern of rules.toml: what it looks for, and the block it makes of its groups `subject` and `value`."""
+    """One pattern of rules.toml: what it looks for, and the block it makes of its groups.
+
+    `subject` and `object` are templates over the groups ("port {subject}"), or for the subject one of `user`, `focus`
+    (the project), `left` (what stands before the verb) and `person` (who was named). `role` says what kind of name is
+    found. `goes_on`: the clause may say more than this. `alone`: nothing else is to be read from it.
+    """
 
     name: str
     regex: re.Pattern[str]
@@ -46,6 +51,7 @@ class Rule:
     negated: bool
     role: str | None
     goes_on: bool
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,7 @@ class Pack:
 
     language: str
     nouns_capitalised: bool
+    copula: str
     cues: Mapping[str, re.Pattern[str]]
     verbs: re.Pattern[str]
     said: Mapping[str, str]
@@ -81,13 +88,13 @@ def load(language: str) -> Pack | None:
     if not (folder / "cues.toml").is_file():
         return None
     document = tomllib.loads((folder / "cues.toml").read_text(encoding="utf-8"))
-    lists: dict[str, list[str]] = document["cues"]
     said = predicates.phrases(language)
     pieces = _PIECES | {name: _any_of(words) for name, words in document.get("words", {}).items()}
     return Pack(
         language=language,
         nouns_capitalised=document["nouns_capitalised"],
-        cues={name: re.compile(rf"(?<![\w-])(?:{'|'.join(lists[name])})(?![\w-])", re.IGNORECASE) for name in lists},
+        copula=document["copula"],
+        cues={name: _cue(pieces_of) for name, pieces_of in document["cues"].items()},
         verbs=re.compile(
             rf"(?<![\w/.@-])(?:{'|'.join(_spaced(p) for p in sorted(said, key=len, reverse=True))})(?![\w/@-])", re.I
         ),
@@ -125,7 +132,13 @@ def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str]) -> Iterable[Ru
             negated=row.get("negated", False),
             role=row.get("role"),
             goes_on=row.get("goes_on", False),
+            alone=row.get("alone", False),
         )
+
+
+def _cue(pieces_of: Iterable[str]) -> re.Pattern[str]:
+    """A cue of whole words. One that ends in a space has ended its word itself."""
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(pieces_of)})(?:(?<=\s)|(?![\w-]))", re.IGNORECASE)
 
 
 def _any_of(words: Iterable[str]) -> str:

@@ -15,19 +15,26 @@ from .names import database
 from .pack import Pack, Rule
 from .statement import KEEPS_VERB, parse, resolve
 
-_TRIM = " ,.:;!-–—`"
+_TRIM = " ,.:;!-–—"
 _PORT = re.compile(r"\d{2,5}")
 _NAMED = re.compile(r"[`„“\"']|[.,:;!]+$")
 _SAID_OF_WORK = frozenset({"behaves", "needs", "uses", "goes_to", "on_host"})
-_VALUE_END = re.compile(r",|\s(?:on|in|at|since|because|which|auf|in|bei|seit|weil|statt|instead|und|and)\s|\s\(")
+_VALUE_END = re.compile(
+    r",|\s(?:on|in|at|since|because|which|auf|in|bei|seit|weil|statt|instead|und|and|so|but|aber)\s|\s\("
+)
 
 
 def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterator[tuple[Rule, Candidate]]:
-    """What the pack's patterns find, in the order of the text, so that "she" is the person named last."""
-    hits = [(match.start(), n, rule, match) for n, rule in enumerate(pack.rules) if (match := rule.regex.search(text))]
+    """What the pack's patterns find, in the order in which they end, so that "she" is the person named last."""
+    hits = [
+        (match.end(), match.start(), n, rule, match)
+        for n, rule in enumerate(pack.rules)
+        if (match := rule.regex.search(text))
+    ]
+    hits = [hit for hit in hits if hit[3].alone] or hits
     taken: set[tuple[str, str | None]] = set()
     persons: set[str] = set()
-    for _, _, rule, match in sorted(hits, key=lambda hit: hit[:2]):
+    for *_, rule, match in sorted(hits, key=lambda hit: hit[:3]):
         made = _made(rule, match, text, draft, pack, focus)
         if made is None or (made.value is not None and (made.predicate, made.value) in taken):
             continue
@@ -35,7 +42,10 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
             name = _NAMED.sub("", match["value"])
             if pack.has("no_name", name) or any(name == known for known in persons):
                 continue
+            unknown = focus.subject == "project"
             focus.introduced(name)
+            if made.subject == "project" and unknown:
+                continue
         elif rule.role == "person":
             persons.add(made.subject)
         taken.add((made.predicate, made.value))
@@ -43,7 +53,7 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
 
 
 def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: Pack, focus: Focus) -> Candidate | None:
-    groups = {name: (value or "").strip(_TRIM) for name, value in match.groupdict().items()}
+    groups = {name: _bare(value or "") for name, value in match.groupdict().items()}
     subject = _subject(rule, groups, text, pack, focus)
     object_ = _filled(rule.object, groups)
     if not subject or not object_:
@@ -88,6 +98,12 @@ def with_entity(
     return entities if any(name == known for known, _ in entities) else (*entities, (name, kind))
 
 
+def _bare(text: str) -> str:
+    """Without outer punctuation, and without back ticks that hold all of it."""
+    text = text.strip(_TRIM)
+    return text.strip("`") if text.count("`") in (1, 2) and text.strip("`").count("`") == 0 else text
+
+
 def _filled(template: str, groups: dict[str, str]) -> str:
     for name, value in groups.items():
         template = template.replace(f"{{{name}}}", value)
@@ -100,7 +116,10 @@ def _subject(rule: Rule, groups: dict[str, str], text: str, pack: Pack, focus: F
         return "user"
     if rule.subject == "focus":
         return focus.subject
-    named = "" if rule.subject == "left" else _filled(rule.subject, groups)
+    if rule.subject == "person" and focus.person is not None and focus.person in text:
+        return focus.person
+    template = "{subject}" if rule.subject == "person" else rule.subject
+    named = "" if template == "left" else _filled(template, groups)
     if not named:
         said = parse(text, pack, focus)
         return said.subject if said is not None and said.kind != "user" else focus.topic or focus.subject

@@ -6,7 +6,7 @@ import re
 
 from .pack import Pack
 
-_JOINT = re.compile(r",\s+|\s(?=(?:and|und)\s)")
+_JOINT = re.compile(r",\s+|\s(?=(?:and|und|so)\s)")
 _VALUE = r"[\w./:@~+#-]*[\w/]"
 _NEVER_ALONE = re.compile(
     r"(?:not|nicht|statt|instead|rather|like|such as|wie|z\.b|e\.g|if|wenn|falls|when|because|weil|unless|which|"
@@ -54,6 +54,10 @@ def is_statement(piece: str, pack: Pack) -> bool:
 
 def mended(text: str, pack: Pack) -> tuple[str, bool]:
     """The clause as meant, where the speaker corrects a value in the same breath: "8899, er, 8898" is 8898."""
+    if was := pack.find("was_now", text):
+        verb = pack.verbs.search(text, 0, was.start())
+        head = text[: verb.start() if verb else was.start()].rstrip(" ,:")
+        return f"{head} {pack.copula} {text[was.end() :]}", True
     restart = pack.cues["restart"].pattern
     slip = re.compile(
         rf"(?P<old>{_VALUE})(?:,|\s-|\s–|\.{{2,3}}|…)?\s+(?:{restart})[,:.]?\s+(?P<new>{_VALUE})", re.IGNORECASE
