@@ -13,6 +13,7 @@ NextLevelError
    ├─ ScopeDenied         somebody asked for memory that is not theirs
    ├─ NotFound            there is no such thing in this scope
    ├─ Misconfigured       settings, data directory or schema are not as they must be
+   ├─ UnusableFile        a file that somebody handed us can't be read, or is not what it must be
    └─ AlreadyRunning      another process owns this data directory
 """
 
@@ -71,6 +72,10 @@ class NotFound(Permanent):
 
 class Misconfigured(Permanent):
     """Settings, data directory or schema are not as they must be; the message names the cure."""
+
+
+class UnusableFile(Permanent):
+    """A file that somebody handed us can't be read or written, or is not what it must be; the message says where."""
 
 
 class AlreadyRunning(Permanent):

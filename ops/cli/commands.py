@@ -46,7 +46,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Long-term memory for Hermes Agent: automatic, structured, yours.\n\n"
-    "Exit codes: 0 done; 1 what was asked for failed; 2 wrong usage or settings; 3 what it needs can't be reached.",
+    "Exit codes: 0 done; 1 what was asked for failed; 2 wrong usage, settings or input; "
+    "3 what it needs can't be reached.",
     epilog=examples(
         "nextlevel up                          start everything on this machine",
         "nextlevel status                      what waits where, and since when",
