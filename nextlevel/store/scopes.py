@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
-from nextlevel.errors import UnknownInstallation
+import asyncpg
+
+from nextlevel.errors import NotFound, UnknownInstallation
 from nextlevel.event import base_install
 from nextlevel.model import Scope
 
 from .pool import Connection
 from .sql import SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A scope with the names that a person knows it by."""
+
+    tenant: str
+    user: str
+    scope: Scope
+
 
 LOCAL = "local"  # the tenant, user and principal of whoever runs `nextlevel up` for themselves
 
@@ -63,6 +76,28 @@ async def without_vectors(conn: Connection, model: str) -> list[Scope]:
     """Walls behind which blocks wait for their vectors, each around one scope."""
     rows = await conn.fetch(SQL.scopes.without_vectors, model)
     return [Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"]) for row in rows]
+
+
+async def people(conn: Connection, *, limit: int) -> list[Person]:
+    """Whose memory there is, by name (inside `Database.pipeline`)."""
+    return [_person(row) for row in await conn.fetch(SQL.scopes.people, None, limit)]
+
+
+async def person(conn: Connection, profile_scope: UUID) -> Person:
+    """Whose a profile's scope is (inside `Database.pipeline`).
+
+    Raises:
+        NotFound: there is no such scope.
+    """
+    row = await conn.fetchrow(SQL.scopes.people, profile_scope, 1)
+    if row is None:
+        raise NotFound(f"there is no profile with the scope {profile_scope}")
+    return _person(row)
+
+
+def _person(row: asyncpg.Record) -> Person:
+    scope = Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"])
+    return Person(row["tenant"], row["user"], scope)
 
 
 async def _owner(conn: Connection, install: str, *, accept_unenrolled: bool) -> tuple[UUID, UUID]:

@@ -152,13 +152,24 @@ async def page(
     category: Category | None = None,
     entity: UUID | None = None,
     valid_at: datetime | None = None,
+    text: str | None = None,
     after: Cursor | None = None,
     limit: int,
 ) -> list[Block]:
-    """Blocks, newest first, from just after a cursor."""
+    """Blocks, newest first, from just after a cursor. `text` is a piece of what they say."""
     cursor = (None, None) if after is None else (after.created_at, after.id)
     rows = await conn.fetch(
-        SQL.search.page, scope.tenant_id, scope.readable, statuses, type, category, entity, valid_at, *cursor, limit
+        SQL.search.page,
+        scope.tenant_id,
+        scope.readable,
+        statuses,
+        type,
+        category,
+        entity,
+        valid_at,
+        *cursor,
+        limit,
+        text,
     )
     return [block_of(row) for row in rows]
 
@@ -183,6 +194,16 @@ async def history(conn: Connection, scope: Scope, block_id: UUID) -> list[dict[s
         }
         for block in blocks
     ]
+
+
+async def sources_in_context(conn: Connection, scope: Scope, block_id: UUID, *, limit: int) -> list[dict[str, Any]]:
+    """The turns that a block stands on, newest first: the span, and all that was said around it."""
+    return [dict(row) for row in await conn.fetch(SQL.search.sources_in_context, scope.tenant_id, block_id, limit)]
+
+
+async def entities_of(conn: Connection, scope: Scope, block_id: UUID) -> list[dict[str, Any]]:
+    """What a block speaks of: id, name and type of each entity."""
+    return [dict(row) for row in await conn.fetch(SQL.search.entities_of, scope.tenant_id, block_id)]
 
 
 async def graph(conn: Connection, scope: Scope, *, around: UUID | None = None, limit: int) -> list[dict[str, Any]]:

@@ -69,3 +69,14 @@ SELECT scope_id, generation FROM scopes s
 -- Scopes that hold blocks a model has not seen yet.
 -- $1 model
 SELECT w.tenant_id, w.user_id, w.scope_id FROM scopes_without_vectors($1) w;
+
+-- name: people
+-- Whose memory there is: each profile with its person and tenant; or one of them, by its scope.
+-- $1 the profile's scope, or null · $2 at most
+SELECT s.tenant_id, s.user_id, s.profile, s.scope_id AS profile_scope, u.scope_id AS user_scope, t.name AS tenant, p.name AS "user"
+  FROM scopes s
+  JOIN tenants t ON t.tenant_id = s.tenant_id
+  JOIN users p ON p.tenant_id = s.tenant_id AND p.user_id = s.user_id
+  JOIN scopes u ON u.tenant_id = s.tenant_id AND u.user_id = s.user_id AND u.kind = 'user'
+ WHERE s.kind = 'profile' AND ($1::uuid IS NULL OR s.scope_id = $1)
+ ORDER BY t.name, p.name, s.profile LIMIT $2;

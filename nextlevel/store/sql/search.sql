@@ -100,7 +100,7 @@ SELECT b.block_id, CASE WHEN b.block_id IN (SELECT block_id FROM direct) THEN 1 
 -- name: page
 -- Blocks, newest first, from just after a cursor. Each filter applies unless it is null.
 -- $1 tenant · $2 scopes · $3 statuses · $4 type · $5 category · $6 entity id · $7 valid at
--- $8 cursor: created at · $9 cursor: id · $10 at most
+-- $8 cursor: created at · $9 cursor: id · $10 at most · $11 piece of the text
 SELECT b.* FROM blocks b
  WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
    AND ($3::text[] IS NULL OR b.status = ANY ($3))
@@ -110,6 +110,7 @@ SELECT b.* FROM blocks b
          WHERE m.tenant_id = b.tenant_id AND m.block_id = b.block_id AND m.entity_id = $6))
    AND ($7::timestamptz IS NULL OR b.valid_from <= $7 AND (b.valid_to IS NULL OR b.valid_to > $7))
    AND ($8::timestamptz IS NULL OR (b.created_at, b.block_id) < ($8, $9::uuid))
+   AND ($11::text IS NULL OR strpos(lower(concat_ws(' ', b.subject, replace(b.predicate, '_', ' '), b.object, b.context)), lower($11)) > 0)
  ORDER BY b.created_at DESC, b.block_id DESC LIMIT $10;
 
 -- name: lineage
@@ -131,6 +132,19 @@ SELECT block_id, version, change, caused_by, before, changed_at FROM block_versi
 -- name: sources
 -- $1 tenant · $2 block ids
 SELECT block_id, turn_id, span, at FROM block_sources WHERE tenant_id = $1 AND block_id = ANY ($2) ORDER BY at, turn_id;
+
+-- name: sources_in_context
+-- The turns that a block stands on, newest first, with all that was said in them.
+-- $1 tenant · $2 block id · $3 at most
+SELECT s.turn_id, s.span, s.at, t.session, t.ordinal, t.state, t.user_text, t.assistant_text
+  FROM block_sources s JOIN turns t ON t.tenant_id = s.tenant_id AND t.id = s.turn_id
+ WHERE s.tenant_id = $1 AND s.block_id = $2 ORDER BY s.at DESC, s.turn_id LIMIT $3;
+
+-- name: entities_of
+-- What a block speaks of.
+-- $1 tenant · $2 block id
+SELECT e.entity_id, e.name, e.type FROM mentions m JOIN entities e USING (tenant_id, entity_id)
+ WHERE m.tenant_id = $1 AND m.block_id = $2 ORDER BY e.name;
 
 -- name: graph
 -- The edges of the blocks that hold now, newest first: all, or those within two steps of an entity.
