@@ -107,6 +107,26 @@ def test_forgetting_takes_back_what_was_just_said_or_what_is_named() -> None:
     assert ("den Zahnarzt",) == extract(_turn("vergiss was ich über den Zahnarzt gesagt habe")).retractions
 
 
+@pytest.mark.parametrize(
+    ("text", "ceased"),
+    [
+        ("the api no longer runs on port 8080", "api runs on port 8080"),
+        ("the api does not run on port 8080 any more", "api run on port 8080"),
+        ("die API läuft nicht mehr auf Port 8080", "API läuft auf Port 8080"),
+    ],
+)
+def test_what_holds_no_longer_is_taken_back_and_not_stored_as_if_it_held(text: str, ceased: str) -> None:
+    found = extract(_turn(text))
+    assert () == found.candidates
+    assert set(ceased.casefold().split()) <= set(found.retractions[0].casefold().split())
+
+
+def test_a_rule_with_any_more_is_a_rule_and_takes_nothing_back() -> None:
+    found = extract(_turn("never use bullet points any more"))
+    assert () == found.retractions
+    assert found.candidates[0].negated
+
+
 def test_five_steps_that_went_well_are_a_procedure() -> None:
     calls = tuple(ToolCall("terminal", f"make step{n}") for n in range(6))
     (candidate,) = extract(_turn("publish the docs please", "Done.", calls)).candidates

@@ -176,6 +176,9 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     text = expanded(text, pack)
     if why is None and not run.mood.explicit and is_request(text, pack):
         why = Why.ONE_OFF
+    if why is None and (ceased := _ceased(text, pack, run.focus)) is not None:
+        run.retractions.append(ceased)
+        why = Why.NO_LONGER
     found = list(_candidates(text, piece, clause, pack, run)) if why is None else []
     for name, kind in names_in(text, pack):
         run.focus.saw(name, kind)
@@ -320,6 +323,15 @@ def _retract(clause: Clause, named: str | None, before: str, run: _Run) -> None:
     for each in run.candidates:
         run.drop(each.span, Why.FORGOTTEN)
     run.candidates.clear()
+
+
+def _ceased(text: str, pack: Pack, focus: Focus) -> str | None:
+    """ "X no longer runs on 8080" takes back "X runs on 8080". A rule ("no bullets any more") takes nothing back."""
+    if not pack.has("no_longer", text) or directive(text, pack) is not None:
+        return None
+    held = pack.cues["no_longer"].sub(" ", text)
+    said = parse(" ".join(held.split()), pack, focus)
+    return None if said is None or said.kind == "user" else f"{said.subject} {said.said} {said.object}".strip()
 
 
 def _accept(turn: Turn, window: Sequence[Turn], pack: Pack, run: _Run) -> None:

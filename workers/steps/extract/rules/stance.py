@@ -31,6 +31,7 @@ class Why(StrEnum):
     ONE_OFF = "one_off"
     FICTION = "fiction"
     FORGOTTEN = "forgotten"
+    NO_LONGER = "no_longer"
     NOTHING = "nothing_lasting"
 
 
