@@ -1,1 +1,1 @@
-"""Figures: one script for each question, with machine and seed, beside a floor or a peer of the same run. See README.md."""
+"""Figures: one script for each question, with machine and seed, beside a floor of the same run. See README.md."""

@@ -1,8 +1,8 @@
 """How long does the plugin hold up the host when a turn ends?
 
-The real provider's `sync_turn` (redaction, FTS, outbox, delivery) on a real SQLite file, with Redis there and with Redis
-down, beside its floor: a bare insert of the same bytes with one fsync. The three take turns in random order, so that
-noise of the disk hits all. Receipts are written between turns, as ingest would.
+The real provider's `sync_turn` (redaction, FTS, outbox, delivery) on a real SQLite file, with Redis there and with
+Redis down, beside its floor: a bare insert of the same bytes with one fsync. The three take turns in random order, so
+that noise of the disk hits all. Receipts are written between turns, as ingest would.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ def _messages(said: Said) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [{"role": "user", "content": said.user}]
     for number, (name, command, result) in enumerate(said.tools):
         function = {"name": name, "arguments": json.dumps({"command": command})}
-        rows.append({"role": "assistant", "content": "", "tool_calls": [{"id": f"call_{number}", "function": function}]})
+        rows.append(
+            {"role": "assistant", "content": "", "tool_calls": [{"id": f"call_{number}", "function": function}]}
+        )
         rows.append({"role": "tool", "tool_call_id": f"call_{number}", "content": result})
     return [*rows, {"role": "assistant", "content": said.assistant}]
 

@@ -87,7 +87,7 @@ class Talk:
     """An endless conversation; the same seed says the same."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+        self._random = random.Random(seed)  # noqa: S311 - a seed is the point
         self._tokens: set[str] = set()
 
     def turn(self) -> Said:
@@ -107,11 +107,11 @@ class Talk:
         return Said(f"{self.token()} {user}", assistant, tools)
 
     def prose(self, size: int) -> str:
-        """About `size` bytes of what stands in messages and logs: lines of all kinds, in a hundred a secret."""
+        """About `size` bytes of what stands in messages and logs: lines of all kinds, in five hundred a secret."""
         lines: list[str] = []
         left = size
         while left > 0:
-            lines.append(self._say(_SECRETS if self._random.random() < 0.01 else _LOG))
+            lines.append(self._say(_SECRETS if self._random.random() < 0.002 else _LOG))
             left -= len(lines[-1].encode()) + 1
         return "\n".join(lines)[:size]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .secret_patterns import FAMILIES, Pattern
+from .secret_patterns import FAMILIES, Family, Pattern
 
 _GROUPS = ("secret", "dq", "sq", "bt")
 _PLACEHOLDER = "[redacted:"
@@ -44,10 +44,58 @@ def redact(text: str) -> Redacted:
 def _pass(text: str, counts: Counter[str]) -> str:
     lowered = text.lower()
     for family in FAMILIES:
-        if any(literal in lowered for literal in family.literals):
-            for pattern in family.patterns:
-                text = pattern.regex.sub(_replacer(pattern, counts), text)
+        starts = _starts(text, lowered, family)
+        for pattern in family.patterns if starts else ():
+            changed = _replaced(text, _matches(text, starts, pattern), _replacer(pattern, counts))
+            if changed is not text:
+                text, lowered = changed, changed.lower()
+                starts = _starts(text, lowered, family)
     return text
+
+
+def matches(text: str, family: Family, pattern: Pattern) -> list[re.Match[str]]:
+    """What `finditer` finds, though it is looked for only where a match can begin."""
+    return list(_matches(text, _starts(text, text.lower(), family), pattern))
+
+
+def _matches(text: str, starts: Iterable[int], pattern: Pattern) -> Iterator[re.Match[str]]:
+    if starts is _ANYWHERE:
+        yield from pattern.regex.finditer(text)
+        return
+    end = 0
+    for start in starts:
+        if start >= end and (match := pattern.regex.match(text, start)):
+            yield match
+            end = match.end()
+
+
+_ANYWHERE = range(1)
+
+
+def _starts(text: str, lowered: str, family: Family) -> Sequence[int]:
+    """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
+    before = family.before
+    if before is None or len(lowered) != len(text):  # a letter that is two when lowered shifts all behind it
+        return _ANYWHERE if any(literal in lowered for literal in family.literals) else ()
+    starts: set[int] = set()
+    for literal in family.literals:
+        place = lowered.find(literal)
+        while place >= 0:
+            starts.update(range(max(0, place - before), place + 1))
+            place = lowered.find(literal, place + 1)
+    return sorted(starts)
+
+
+def _replaced(text: str, found: Iterable[re.Match[str]], replace: Callable[[re.Match[str]], str]) -> str:
+    """The text with these matches replaced; the very same object where that changes nothing."""
+    parts: list[str] = []
+    end = 0
+    for match in found:
+        replacement = replace(match)
+        if replacement != match[0]:
+            parts += (text[end : match.start()], replacement)
+            end = match.end()
+    return "".join((*parts, text[end:])) if parts else text
 
 
 def _replacer(pattern: Pattern, counts: Counter[str]) -> Callable[[re.Match[str]], str]:

@@ -1,7 +1,8 @@
 """What secrets look like: families of linear-time patterns, each behind literals that must stand in the text first.
 
 A pattern's group `secret` is what goes; without one the whole match goes. No pattern nests quantifiers, and every
-repetition of a class ends at a character outside it or has an upper bound.
+repetition of a class ends at a character outside it or has an upper bound. Most are tried only at their literals: a
+pattern that begins with an assertion costs 30 to 400 ns for every character, finding a literal next to nothing.
 """
 
 from __future__ import annotations
@@ -24,19 +25,25 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Patterns that can only match where one of `literals` (lower case) stands in the lower-cased text."""
+    """Patterns that can only match where one of `literals` (lower case) stands in the lower-cased text.
+
+    A match begins at one of the literals or up to `before` characters ahead of it; None: anywhere.
+    """
 
     literals: tuple[str, ...]
     patterns: tuple[Pattern, ...]
+    before: int | None = 0
 
 
-def _token(kind: str, literal: str, body: str) -> Family:
-    """A token with a fixed beginning, such as `ghp_…`."""
-    return Family((literal.lower(),), (Pattern(kind, re.compile(_WORD_START + body + _WORD_END)),))
+def _token(kind: str, literal: str, body: str, *, before: int = 0) -> Family:
+    """A token with a fixed part, such as `ghp_…`."""
+    return Family((literal.lower(),), (Pattern(kind, re.compile(_WORD_START + body + _WORD_END)),), before)
 
 
-def _family(kind: str, literals: tuple[str, ...], regex: str, judge: str | None = None) -> Family:
-    return Family(literals, (Pattern(kind, re.compile(regex, re.IGNORECASE), judge),))
+def _family(
+    kind: str, literals: tuple[str, ...], regex: str, judge: str | None = None, *, before: int | None = 0
+) -> Family:
+    return Family(literals, (Pattern(kind, re.compile(regex, re.IGNORECASE), judge),), before)
 
 
 _TOKENS = (
@@ -52,7 +59,7 @@ _TOKENS = (
     _token("gitlab_token", "gl", r"gl(?:pat|dt|rt|cbt|ptt|ft|oas|soat|agent|imt)-[0-9A-Za-z_.-]{16,255}"),
     _token("slack_token", "xox", r"xox[abeoprs](?:\.xox[bp])?-[0-9A-Za-z-]{8,255}"),
     _token("slack_token", "xapp-", r"xapp-[0-9A-Za-z-]{8,255}"),
-    _token("stripe_key", "k_", r"[rs]k_(?:live|test|prod)_[0-9A-Za-z]{8,255}"),
+    _token("stripe_key", "k_", r"[rs]k_(?:live|test|prod)_[0-9A-Za-z]{8,255}", before=1),
     _token("stripe_webhook_secret", "whsec_", r"whsec_[0-9A-Za-z+/=]{16,255}"),
     _token("anthropic_key", "sk-ant-", r"sk-ant-[0-9A-Za-z_-]{8,255}"),
     _token("openrouter_key", "sk-or-", r"sk-or-[0-9A-Za-z_-]{8,255}"),
@@ -70,11 +77,11 @@ _TOKENS = (
     _token("npm_token", "npm_", r"npm_[0-9A-Za-z]{20,255}"),
     _token("pypi_token", "pypi-", r"pypi-Ag[0-9A-Za-z_-]{16,1000}"),
     _token("docker_token", "dckr_", r"dckr_(?:pat|oat)_[0-9A-Za-z_-]{16,255}"),
-    _token("digitalocean_token", "_v1_", r"do[opr]_v1_[0-9a-f]{32,255}"),
+    _token("digitalocean_token", "_v1_", r"do[opr]_v1_[0-9a-f]{32,255}", before=3),
     _token("twilio_key", "sk", r"SK[0-9a-f]{32}"),
     _token("sendgrid_key", "sg.", r"SG\.[0-9A-Za-z_-]{16,64}\.[0-9A-Za-z_-]{16,128}"),
     _token("mailgun_key", "key-", r"key-[0-9a-f]{32}"),
-    _token("mailchimp_key", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}"),
+    _token("mailchimp_key", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}", before=32),
     _token("shopify_token", "shp", r"shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{24,64}"),
     _token("square_token", "sq0", r"sq0(?:atp|csp|idp)-[0-9A-Za-z_-]{20,64}"),
     _token("linear_key", "lin_", r"lin_(?:api|oauth)_[0-9A-Za-z]{20,255}"),
@@ -83,7 +90,7 @@ _TOKENS = (
     _token("vault_token", "hv", r"hv[sbr]\.[0-9A-Za-z_-]{20,255}"),
     _token("databricks_token", "dapi", r"dapi[0-9a-f]{32}(?:-[0-9])?"),
     _token("newrelic_key", "nr", r"NR(?:AK|JS|II|AA)-[0-9A-Za-z]{16,64}"),
-    _token("terraform_token", ".atlasv1.", r"[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_-]{30,255}"),
+    _token("terraform_token", ".atlasv1.", r"[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_-]{30,255}", before=14),
     _token("age_key", "age-secret-key-1", r"AGE-SECRET-KEY-1[0-9A-Z]{40,64}"),
     _token("tailscale_key", "tskey-", r"tskey-[0-9A-Za-z-]{10,255}"),
     _token("doppler_token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[0-9A-Za-z_.-]{20,128}"),
@@ -98,12 +105,20 @@ _TOKENS = (
     _token("airtable_token", "pat", r"pat[0-9A-Za-z]{14}\.[0-9a-f]{40,80}"),
     _token("planetscale_token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[0-9A-Za-z_.-]{20,128}"),
     _token("fly_token", "fm", r"fm[12][a-z]?_[0-9A-Za-z+/=_-]{40,2000}"),
-    _token("telegram_token", ":aa", r"[0-9]{8,10}:AA[0-9A-Za-z_-]{32,40}"),
+    _token("telegram_token", ":aa", r"[0-9]{8,10}:AA[0-9A-Za-z_-]{32,40}", before=10),
     # Vendors nobody has heard of follow Stripe's habit: a short name, live or test, a token with a digit or a capital.
-    _token(
-        "api_key",
-        "_",
-        r"[a-z][a-z0-9]{1,15}_(?:live|test|prod|secret)_(?=[\w-]{0,40}[0-9A-Z])[0-9A-Za-z][0-9A-Za-z_-]{11,255}",
+    Family(
+        ("_live_", "_test_", "_prod_", "_secret_"),
+        (
+            Pattern(
+                "api_key",
+                re.compile(
+                    _WORD_START + r"[a-z][a-z0-9]{1,15}_(?:live|test|prod|secret)_(?=[\w-]{0,40}[0-9A-Z])"
+                    r"[0-9A-Za-z][0-9A-Za-z_-]{11,255}" + _WORD_END
+                ),
+            ),
+        ),
+        before=16,
     ),
 )
 
@@ -130,6 +145,7 @@ _STRUCTURED = (
         ("://",),
         r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://[^\s:/@'\"<>`]{0,100}:(?P<secret>[^\s/'\"<>`@]{1,200})@(?=[\w\[])",
         judge="not_a_reference",
+        before=31,
     ),
     _family(
         "slack_webhook",
@@ -140,6 +156,7 @@ _STRUCTURED = (
         "discord_webhook",
         ("/api/webhooks/",),
         r"discord(?:app)?\.com/api/webhooks/(?P<secret>[0-9]{10,25}/[\w-]{20,128})",
+        before=14,
     ),
     _family(
         "azure_storage_key",
@@ -150,11 +167,12 @@ _STRUCTURED = (
         "signed_url",
         ("sig=", "signature="),
         r"[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=(?P<secret>[A-Za-z0-9%+/=_-]{16,600})",
+        before=8,
     ),
     _family("bearer_token", ("bearer",), r"\bbearer\s{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{8,4000})", judge="token_like"),
     _family(
         "basic_auth",
-        ("basic ",),
+        ("authorization",),
         r"\bauthorization['\"]?\s{0,4}[:=]\s{0,4}['\"]?basic\s{1,4}(?P<secret>[A-Za-z0-9+/]{6,400}={0,2})",
     ),
     _family(
@@ -162,15 +180,22 @@ _STRUCTURED = (
         ("curl", "wget", "http"),
         r"\s(?:-u|--user)[ =]['\"]?[\w.@-]{1,64}:(?P<secret>[^\s'\"]{3,128})",
         judge="not_a_reference",
+        before=None,
     ),
     _family(
         "session_cookie",
         ("cookie",),
         r"\b(?:set-)?cookie\s{0,2}:\s{0,4}(?P<secret>[^\r\n]{8,4000})",
         judge="not_a_reference",
+        before=4,
     ),
     _family(
-        "payment_card", tuple("23456"), r"(?<![\w.-])(?:[0-9][ -]?){12,18}[0-9](?![\w-]|\.[0-9])", judge="card_number"
+        "payment_card",
+        tuple("23456"),
+        # A digit first, then what may not stand before it: so that all else is skipped fast.
+        r"[0-9](?<![\w.-][0-9])(?:[ -]?[0-9]){12,18}(?![\w-]|\.[0-9])",
+        judge="card_number",
+        before=None,
     ),
     _family(
         "card_code", ("cvv", "cvc"), r"\b(?:cvv2?|cvc2?)\b[\s:=]{0,3}(?:(?:is|ist|är|to)\s)?(?P<secret>[0-9]{3,4})\b"
@@ -241,6 +266,7 @@ _ANNOUNCED = (
             _announced("password", _PASSWORD, _TOLD, "secret_like"),
             _announced("password", _PASSWORD, _NEXT, "strong"),
         ),
+        before=len("zugangs"),
     ),
     Family(
         (
@@ -267,6 +293,7 @@ _ANNOUNCED = (
                 "random",
             ),
         ),
+        before=len("encryption access "),
     ),
     _family(
         "passphrase",
@@ -274,6 +301,7 @@ _ANNOUNCED = (
         r"\b(?:passphrase|(?:seed|recovery|secret) phrase|mnemonic)\b[^\n:=]{0,30}?(?:\bis\b|[:=])[ \t]{0,3}[\"'`]?"
         r"(?P<secret>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,24})",
         judge="not_prose",
+        before=len("recovery "),
     ),
     _family(
         "password",
@@ -282,6 +310,7 @@ _ANNOUNCED = (
         r"[\w.@-]{2,40}[ \t]{0,2}[/|:][ \t]{0,2}"
         r"(?P<secret>[^\s\"'`,;<>/]{6,128})",
         judge="strong",
+        before=len("dane "),
     ),
     _family(
         "password",
