@@ -84,7 +84,8 @@ def test_the_next_run_goes_on_from_there_and_the_one_after_doubles_nothing(groun
     told, known = map(int, outcome.groups())
     assert len(lines()) == told + known
     assert min(told, known) > 5
-    assert re.search(r"runs on port 8091\s+since 4 Jun\s+└ replaced: .*8080\s+1 Jun – 4 Jun", blocks(out))
+    shown = blocks(out)
+    assert re.search(r"runs on port 8091\s+since 4 Jun\s+└ replaced: .*8080\s+1 Jun – 4 Jun", shown), shown
     assert out.count("because") >= 3
     assert "the model gets no text" in out
     assert re.search(r"never asked \(miss\) +[\d.]+ +[\d.]+ +\w+ \d+", out)
