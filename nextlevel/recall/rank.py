@@ -167,7 +167,7 @@ def _coverage(weighed: _Weighed, says: frozenset[str]) -> float:
 
 def _says(candidate: Candidate, candidates: Candidates) -> frozenset[str]:
     """A block's words. A name in the query counts as said by every block that speaks of its bearer, by any name."""
-    says = candidate.entry.words
+    says = candidate.entry.says
     for alias, bearers in candidates.named.items():
         if not bearers.isdisjoint(candidate.entry.found.entities):
             says |= frozenset(words(alias))

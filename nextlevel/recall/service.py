@@ -94,7 +94,8 @@ class Recall:
         else:
             wait_s = min(self._settings.embed_deadline_ms / 1000, limit_s - (time.monotonic() - started) - _MARGIN_S)
             patient = request.deadline_ms is None
-            flight = repr((scope.readable, state, question, request.as_of, patient))
+            memory = sorted(state.numbers.items())
+            flight = repr((scope.readable, memory, question, request.as_of, patient))
             answer = await self._cache.once(
                 flight, lambda: self._fresh(query, request, scope, state, question, _PATIENT_S if patient else wait_s)
             )

@@ -31,6 +31,11 @@ class Entry:
         block = self.found.block
         return frozenset(words(f"{sentence(block)} {block.context} {block.key or ''} {block.value or ''}"))
 
+    @cached_property
+    def says(self) -> frozenset[str]:
+        """Its words, and its project's name: what is told at work on a project seldom names it."""
+        return self.words | frozenset(words(self.found.block.project or ""))
+
 
 class Source(Protocol):
     """What recall asks of memory. All of it is already walled to one scope and to what holds."""

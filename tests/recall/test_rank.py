@@ -100,6 +100,13 @@ def test_an_identifier_counts_once_whole_or_by_its_parts():
     assert 0 < other.channels["words"] < 0.5
 
 
+def test_what_was_told_at_work_on_a_project_counts_as_said_of_it():
+    """Nobody says "in pegelwacht the tests run with …" while working on pegelwacht."""
+    ours = candidate("tests", "run_with", "pytest -n 4", project="pegelwacht")
+    theirs = candidate("tests", "run_with", "jest", project="crm")
+    assert objects(ranked("how do i start the pegelwacht tests", theirs, ours))[0] == "pytest -n 4"
+
+
 def test_words_alone_rank_too():
     """Without vectors the scale stays the same."""
     [only] = ranked("crm port", candidate("crm", "has_port", "8080"), mean=None).kept

@@ -335,12 +335,25 @@ async def test_a_stranger_is_refused(ask, nele):
         await ask("which port?", stranger)
 
 
-async def test_many_who_ask_the_same_share_one_answer(nele, ask, recall):
+async def test_many_who_ask_the_same_share_one_answer(nele, ask, recall, cache):
     """A cold scope and an impatient client must not become a stampede on Postgres."""
     await nele.tell("crm", "runs_on_port", "8080")
-    made = []
-    fresh = recall._fresh
-    recall._fresh = lambda *args: made.append(1) or fresh(*args)
+    looked, made, all_asked = [], [], asyncio.Event()
+    get, fresh = cache.get, recall._fresh
+
+    async def counted(key):
+        found = await get(key)
+        looked.append(key)
+        if len(looked) == 10:
+            all_asked.set()
+        return found
+
+    async def held(*args):
+        made.append(1)
+        await all_asked.wait()
+        return await fresh(*args)
+
+    cache.get, recall._fresh = counted, held
     answers = await asyncio.gather(*(ask("which port does the crm run on?") for _ in range(10)))
-    assert len({answer.context for answer in answers}) == 1
+    assert {answer.rung for answer in answers} == {Rung.SQL}
     assert len(made) == 1
