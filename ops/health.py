@@ -1,4 +1,4 @@
-"""`python -m nextlevel.ops.health serve|work`: does the role in this container live? Exit 0 if so, else 1 and the reason.
+"""`python -m nextlevel.ops.health serve|work`: does the role in this container live? Exit 0, else 1 with the reason.
 
 `serve` answers on its port; `work` has said so in Redis within 15 s. Postgres and Redis have probes of their own.
 """
@@ -9,9 +9,10 @@ import asyncio
 import socket
 import sys
 
+from nextlevel import redis_client
 from nextlevel.client import Client
 from nextlevel.errors import NextLevelError
-from nextlevel.queue import connection, inspect
+from nextlevel.queue import inspect
 from nextlevel.settings import Settings, load
 
 
@@ -37,7 +38,7 @@ def _work(settings: Settings) -> str:
 
 
 async def _workers(settings: Settings, host: str) -> dict[str, list[str]]:
-    client = connection.connect(settings.need_redis())
+    client = redis_client.connect(settings.need_redis())
     try:
         return await inspect.workers(client, host)
     finally:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from nextlevel import log
+from nextlevel import log, receipts
 from nextlevel.errors import MalformedEvent, QueueUnreachable, Transient, UnknownInstallation
 from nextlevel.event import Event, decode, peek_id
 from nextlevel.model import Scope
@@ -17,7 +17,6 @@ from nextlevel.store.pool import Connection
 from nextlevel.store.status import add_dead_letter
 
 from .context import WorkerContext
-from .receipts import write_receipts
 
 BATCH = 100
 _BLOCK_MS = 1_000
@@ -79,7 +78,7 @@ class Ingest:
         installs = await self._commit(entries)
         await streams.done(self.ctx.redis, entries)
         self.ctx.ready.set()
-        await write_receipts(self.ctx, installs)
+        await receipts.publish(self.ctx.db, self.ctx.redis, installs)
 
     async def _commit(self, entries: Sequence[Entry]) -> set[str]:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from nextlevel import log
+from nextlevel import log, receipts
 from nextlevel.cache import publish_generations
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable
 from nextlevel.model import TurnState
@@ -15,7 +15,6 @@ from nextlevel.store.turns import Claim
 
 from .context import WorkerContext
 from .outcomes import Outcome
-from .receipts import write_receipts
 from .steps import apply, found, pipeline
 from .steps.link import Aliases, link
 
@@ -172,6 +171,6 @@ async def _tell(ctx: WorkerContext, gone: Forgotten, generations: dict[UUID, int
     """Let the caches and outboxes know. A Redis that is away is told by upkeep, each minute."""
     try:
         await publish_generations(ctx.redis, generations)
-        await write_receipts(ctx, gone.installs)
+        await receipts.publish(ctx.db, ctx.redis, gone.installs)
     except QueueUnreachable as error:
         _log.warning("caches_untold", error=str(error))

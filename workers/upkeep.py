@@ -14,19 +14,18 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from nextlevel import log
+from nextlevel import log, receipts
 from nextlevel.cache import publish_generations
 from nextlevel.errors import EmbedderUnavailable, Transient
 from nextlevel.model import block_text
 from nextlevel.queue import names
-from nextlevel.queue.connection import translated
 from nextlevel.queue.stages import Stages
+from nextlevel.redis_client import translated
 from nextlevel.store import blocks, recalls, scopes, turns
 from nextlevel.store.turns import Ready
 
 from .context import WorkerContext
 from .jobs import ISOLATED_FROM, MOST_CRASHES, STAGES
-from .receipts import write_receipts
 
 LOOK_EVERY_S = 1.0
 CHORES_EVERY_S = 60.0
@@ -132,7 +131,7 @@ async def _attempt(chore: Callable[[WorkerContext], Awaitable[object]], ctx: Wor
 async def _rewrite_receipts(ctx: WorkerContext) -> None:
     async with ctx.db.pipeline() as conn:
         installs = await turns.seen_lately(conn)
-    await write_receipts(ctx, installs)
+    await receipts.publish(ctx.db, ctx.redis, installs)
 
 
 async def _republish_generations(ctx: WorkerContext) -> None:

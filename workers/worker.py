@@ -12,10 +12,10 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from nextlevel import log
+from nextlevel import log, redis_client
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable, Transient
 from nextlevel.inference import Embedder, open_embedder
-from nextlevel.queue import connection, stages
+from nextlevel.queue import stages
 from nextlevel.queue.stages import Stages
 from nextlevel.settings import Settings
 from nextlevel.store import migrate, turns
@@ -77,7 +77,7 @@ async def opened(settings: Settings, *, embeds: bool = True) -> AsyncIterator[tu
         stack.push_async_callback(db.close)
         wakers = await _patiently(lambda: Stages.connect(url))
         stack.push_async_callback(wakers.close)
-        client = connection.connect(url)
+        client = redis_client.connect(url)
         stack.push_async_callback(client.aclose)
         embedder = _embedder(settings) if embeds else None
         if embedder is not None:

@@ -9,8 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, model_validator
 
+from nextlevel import receipts
 from nextlevel.cache import TRUST_S
-from nextlevel.errors import NotFound
+from nextlevel.errors import NotFound, QueueUnreachable
 from nextlevel.model import Scope
 from nextlevel.recall import Mode
 from nextlevel.recall import Request as Question
@@ -76,6 +77,10 @@ async def delete_block(services: Services, scope: Scope, block: UUID) -> list[UU
         # Before the commit: an answer that is being made now from the old state is kept where nobody looks any more.
         told = await services.cache.publish(gone.generations)
     told = await services.cache.publish(gone.generations) and told
+    try:
+        await receipts.publish(services.db, services.redis, gone.installs)  # tier 2 hides what was said there
+    except QueueUnreachable:
+        told = False
     if not told:
         # Redis could not be told, so that another process may believe its copy for as long as this.
         await asyncio.sleep(TRUST_S)

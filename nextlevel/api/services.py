@@ -10,12 +10,12 @@ from typing import Annotated
 from fastapi import Depends, Request
 from redis.asyncio import Redis
 
+from nextlevel import redis_client
 from nextlevel.auth import secret_of
 from nextlevel.cache import Cache
 from nextlevel.errors import EmbedderUnavailable
 from nextlevel.inference import Embedder, open_embedder
 from nextlevel.log import get
-from nextlevel.queue import connection
 from nextlevel.recall import Recall
 from nextlevel.settings import Settings
 from nextlevel.store.pool import Database
@@ -49,7 +49,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     secret = secret_of(settings)
     redis_url = settings.need_redis()
     db = await Database.connect(settings.need_postgres(), min_size=0)
-    redis = connection.connect(redis_url)
+    redis = redis_client.connect(redis_url)
     cache = Cache(redis_url)
     embedder = _embedder(settings)
     recall = Recall(settings, db, cache, embedder)

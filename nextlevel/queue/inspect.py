@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 import redis.asyncio as redis
 
-from .connection import translated
+from nextlevel.redis_client import translated
+
 from .names import STAGES, STREAMS, live, stage_queue
 
 

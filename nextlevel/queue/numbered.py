@@ -9,8 +9,8 @@ import redis.asyncio as redis
 
 from nextlevel.errors import MalformedEvent, QueueUnreachable
 from nextlevel.event import COMPRESS_ABOVE_BYTES, STREAM, Event, encode
+from nextlevel.redis_client import translated
 
-from .connection import translated
 from .names import sequence
 from .streams import FULL_ABOVE
 

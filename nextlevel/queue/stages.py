@@ -20,7 +20,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
-from .connection import translated
+from nextlevel.redis_client import translated
+
 from .names import STAGES, stage_queue
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from redis.exceptions import ResponseError
 
 from nextlevel.errors import QueueUnreachable
 from nextlevel.event import BULK_STREAM, STREAM, Event, encode
+from nextlevel.redis_client import translated
 
-from .connection import translated
 from .names import GROUP, STREAMS
 
 FULL_ABOVE = 50_000  # entries; past it, producers keep their turns in the outbox

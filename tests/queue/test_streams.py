@@ -2,15 +2,16 @@
 
 import pytest
 
+from nextlevel import redis_client
 from nextlevel.errors import MalformedEvent, QueueUnreachable
 from nextlevel.event import BULK_STREAM, STREAM, decode
-from nextlevel.queue import connection, streams
+from nextlevel.queue import streams
 from tests.support import builders
 
 
 @pytest.fixture
 async def redis(valkey):
-    client = connection.connect(valkey.url)
+    client = redis_client.connect(valkey.url)
     yield client
     await client.aclose()
 
@@ -88,7 +89,7 @@ async def test_an_event_over_the_limit_is_refused_before_it_is_sent(redis):
 
 
 async def test_a_redis_that_is_away_is_a_transient_error(tmp_path):
-    client = connection.connect(f"unix://{tmp_path}/nobody.sock")
+    client = redis_client.connect(f"unix://{tmp_path}/nobody.sock")
     with pytest.raises(QueueUnreachable, match="does not answer"):
         await streams.publish(client, builders.event())
     await client.aclose()

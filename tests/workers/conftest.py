@@ -9,10 +9,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from nextlevel import settings
+from nextlevel import redis_client, settings
 from nextlevel.event import Event
 from nextlevel.model import Scope
-from nextlevel.queue import connection, streams
+from nextlevel.queue import streams
 from nextlevel.queue.stages import Stages
 from nextlevel.store import turns
 from nextlevel.store.pool import Database
@@ -79,7 +79,7 @@ class Bench:
 @pytest.fixture
 async def bench(database: stores.Database, valkey: stores.TestValkey, tmp_path: Path) -> AsyncIterator[Bench]:
     db = await Database.connect(database.dsn)
-    redis = connection.connect(valkey.url)
+    redis = redis_client.connect(valkey.url)
     queue = await Stages.connect(valkey.url)
     loaded = settings.load(data_dir=tmp_path, accept_unenrolled=True, lease_s=5)
     yield Bench(WorkerContext(loaded, db, redis, queue, embedder=None), database.admin_dsn)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import orjson
+import redis.asyncio as redis
 
 from nextlevel.queue import names
-from nextlevel.queue.connection import translated
+from nextlevel.redis_client import translated
 from nextlevel.store import turns
+from nextlevel.store.pool import Database
 
-from .context import WorkerContext
 
-
-async def write_receipts(ctx: WorkerContext, installs: Iterable[str]) -> None:
+async def publish(db: Database, client: redis.Redis, installs: Iterable[str]) -> None:
     """Copy the current receipts of these outboxes to Redis, read after the commit that moved them.
 
     Raises:
@@ -22,10 +22,10 @@ async def write_receipts(ctx: WorkerContext, installs: Iterable[str]) -> None:
     wanted = sorted(set(installs))
     if not wanted:
         return
-    async with ctx.db.pipeline() as conn:
+    async with db.pipeline() as conn:
         receipts = {install: await turns.receipt(conn, install) for install in wanted}
     with translated():
-        async with ctx.redis.pipeline(transaction=False) as pipe:
+        async with client.pipeline(transaction=False) as pipe:
             for install, receipt in receipts.items():
                 if receipt is not None:
                     pipe.set(names.receipt(install), orjson.dumps(receipt))
