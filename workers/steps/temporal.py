@@ -97,12 +97,13 @@ def dates(text: str, at: datetime, language: str) -> list[Dated]:
 def begins_with_date(text: str, at: datetime, language: str) -> date | None:
     """The day that a text begins with, prepositions aside: "on the 25th now" but not "closed on the 25th"."""
     first = next(iter(dates(text, at, language)), None)
-    if first is None or first.first != first.last or not _ONLY_LEAD.fullmatch(text[: first.start]):
+    if (
+        first is None
+        or first.first != first.last
+        or not _grammar(language).only_lead.fullmatch(_lowered(text), 0, first.start)
+    ):
         return None
     return first.first
-
-
-_ONLY_LEAD = re.compile(r"(?:(?:on|the|at|now|am|der|den|dem|jetzt|erst|already|schon)\s+)*", re.IGNORECASE)
 
 
 def _lowered(text: str) -> str:
@@ -122,6 +123,7 @@ class _Grammar:
     past: re.Pattern[str]
     change: re.Pattern[str]
     lead: re.Pattern[str]
+    only_lead: re.Pattern[str]
     until: frozenset[str]
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
@@ -246,15 +248,15 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(\d{4}-\d{2}-\d{2})", _iso),
     (r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d{2}(?![\d:]))?(?![\d.])", _dotted),
     (
-        r"(?P<first>\d{1,2})(?:<ordinal>)?\s?(?:-|–|to|bis|till|until|through)\s?(?:the\s|zum\s)?"
+        r"(?P<first>\d{1,2})(?:<ordinal>)?\s?(?:-|–|<to>)\s?(?:<the>\s)?"
         r"(?P<day>\d{1,2})(?:<ordinal>)?\s(?:of\s)?(?P<month><months>)\b(?:,?\s(?P<year>\d{4})\b)?",
         _spell,
     ),
     (r"(?P<day>\d{1,2})(?:<ordinal>)?\s(?:of\s)?(?P<month><months>)\b\.?(?:,?\s(?P<year>\d{4})\b)?", _day_month),
     (r"(?P<month><months>)\s(?P<day>\d{1,2})(?:<ordinal>)?(?![\d:%]|\.\d)(?:,?\s(?P<year>\d{4})\b)?", _day_month),
-    (r"(?:<weekdays>),?\s(?:the|der|den|dem)\s(?P<day>\d{1,2})(?:<ordinal>)", _day),
+    (r"(?:<weekdays>),?\s(?:<the>)\s(?P<day>\d{1,2})(?:<ordinal>)", _day),
     (r"(?P<weekday><weekdays>)\s(?:<next_week>)\b", _weekday_next_week),
-    (r"(?:<next_week>)\s(?:am\s|on\s)?(?P<weekday><weekdays>)\b", _weekday_next_week),
+    (r"(?:<next_week>)\s(?:<the>\s)?(?P<weekday><weekdays>)\b", _weekday_next_week),
     (r"(?<!<every>\s)(?:(?P<kind><kinds>)\s)?(?P<weekday><weekdays>)\b", _weekday),
     (r"(?P<word><days>)\b", _relative),
     (r"(?:<ahead>)\s(?P<number>\d{1,3}|<numbers>)\s(?P<unit><units>)\b", _distance),
@@ -263,11 +265,11 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(?:(?:<end_of>)\s)q(?P<quarter>[1-4])\b", _quarter_end),
     (r"(?:<week>)\s?(?P<week>\d{1,2})\b", _week),
     (
-        r"(?:<day_lead>)\s(?:the\s|dem\s|den\s)?(?P<day>\d{1,2})(?:<ordinal>)"
+        r"(?:<day_lead>)\s(?:<the>\s)?(?P<day>\d{1,2})(?:<ordinal>)"
         r"(?!\s?\d|\s(?:of\s)?<every>|\s<no_day>)",
         _day,
     ),
-    (r"(?:<from>|<until>|<end_of>|in|im)\s(?P<month><months>)\b(?!\s\d)", _month),
+    (r"(?:<from>|<until>|<end_of>|<in>)\s(?P<month><months>)\b(?!\s\d)", _month),
 )
 
 
@@ -292,7 +294,8 @@ def _grammar(language: str) -> _Grammar:
         cue=re.compile(rf"\d{{4}}-\d\d|\d{{1,2}}(?:{table.get('ordinal', '(?!)')})|\bq[1-4]\b|\b{_any(some)}\b"),
         past=re.compile(rf"\b{_any(table.get('past', ()))}\b"),
         change=re.compile(rf"\b{_any(table.get('change', ()))}\b"),
-        lead=re.compile(rf"\b({_any((*openings, *endings))})\s+(?:the\s+|dem\s+|den\s+|der\s+|am\s+|on\s+)?$"),
+        lead=re.compile(rf"\b({_any((*openings, *endings))})\s+(?:{_any(table.get('the', ()))}\s+)?$"),
+        only_lead=re.compile(rf"(?:{_any((*table.get('the', ()), *table.get('now', ())))}\s+)*"),
         until=frozenset(endings),
         months=months,
         weekdays=weekdays,

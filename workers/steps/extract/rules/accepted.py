@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from nextlevel.lang.normal import clauses
 from nextlevel.model import Turn
 
 from .pack import Pack
+from .pieces import without_filler
 
 _LONGEST = 4_000
 _TRIM = " ,.:;!?-–—"
-_BEFORE_PROPOSAL = re.compile(r"^(?:well|ok|okay|sure|then|gut|dann|also|klar)[, ]+", re.IGNORECASE)
 
 
 def accepted(turn: Turn, window: Sequence[Turn], pack: Pack) -> tuple[str, str] | None:
@@ -37,6 +36,6 @@ def accepted(turn: Turn, window: Sequence[Turn], pack: Pack) -> tuple[str, str] 
 
 def _stated(proposal: str, pack: Pack) -> str:
     """The proposal as a statement: "I could keep the port at 8091" is "keep the port at 8091"."""
-    proposal = _BEFORE_PROPOSAL.sub("", proposal)
+    proposal = without_filler(proposal, pack)
     cue = pack.match("proposal", proposal)
     return (proposal[cue.end() :] if cue else proposal).strip(_TRIM)

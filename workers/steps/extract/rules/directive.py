@@ -13,8 +13,6 @@ from .pack import Pack
 _TRIM = " ,.:;!-–—"
 _MOST_BEFORE_TASTE = 24
 """Characters before "I prefer" that only say where it holds: "in TypeScript i prefer …"."""
-_PLEASE = re.compile(r"(?:^|\s)(?:please|pls|bitte)(?=[\s,.!]|$)", re.IGNORECASE)
-_SOMEWHERE = re.compile(r"(?:in|on|at|from|im|am|auf|aus|again|wieder)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,46 +23,47 @@ class Directive:
     object: str
     negated: bool
     confidence: float
-    type: BlockType
     category: Category
     rule: str
+    type: BlockType = BlockType.USER_PREFERENCE
 
 
 def directive(text: str, pack: Pack) -> Directive | None:
     """The rule or taste that a piece of a clause states, or None."""
-    formatting, standing = pack.has("formatting", text), pack.has("standing", text)
-    category = Category.FORMATTING if formatting else Category.WORKFLOW
+    lasting = pack.has("formatting", text) or pack.has("standing", text)
+    shelf = Category.FORMATTING if pack.has("formatting", text) else Category.WORKFLOW
+    text = _polite(text, pack)
     if henceforth := pack.match("henceforth", text):
         text = text[henceforth.end() :].lstrip(_TRIM)
     no = pack.match("directive_no", text) or pack.match("directive_none", text)
     if no is not None and re.search(r"\w{2}", text[no.end() :]):
-        return _preference("wants", text[no.end() :], True, 0.8 if standing or formatting else 0.7, category, "never")
-    taste = pack.find("first_taste", text)
-    if taste is not None and taste.start() <= _MOST_BEFORE_TASTE and _says_enough(text[taste.end() :]):
-        where = f" ({before})" if (before := text[: taste.start()].strip(_TRIM)) else ""
-        if pack.match("first_dislike", text[taste.start() :]):
-            return _preference("wants", text[taste.end() :].strip(_TRIM) + where, True, 0.75, category, "dislikes")
-        return _preference("prefers", text[taste.end() :].strip(_TRIM) + where, False, 0.75, category, "taste")
+        return Directive("wants", text[no.end() :].strip(_TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
+    if (taste := _taste(text, pack, shelf)) is not None:
+        return taste
     yes = pack.match("directive_yes", text)
-    if yes is not None and _says_enough(text[yes.end() :]):
-        return _preference("wants", text, False, 0.8 if standing or formatting else 0.65, category, "always")
+    if yes is not None and content_words(text[yes.end() :]):
+        return Directive("wants", text.strip(_TRIM), False, 0.8 if lasting else 0.65, shelf, "always")
     return None
+
+
+def _taste(text: str, pack: Pack, shelf: Category) -> Directive | None:
+    found = pack.find("first_taste", text)
+    if found is None or found.start() > _MOST_BEFORE_TASTE or not content_words(text[found.end() :]):
+        return None
+    where = text[: found.start()].strip(_TRIM)
+    what = text[found.end() :].strip(_TRIM) + (f" ({where})" if where else "")
+    if pack.match("first_dislike", text[found.start() :]):
+        return Directive("wants", what, True, 0.75, shelf, "dislikes")
+    return Directive("prefers", what, False, 0.75, shelf, "taste")
 
 
 def implied(text: str, pack: Pack) -> Directive | None:
-    """A rule without a verb of command: words of form ("compact table, please"), or a standing word in a fragment."""
-    if pack.verbs.search(text) is None and pack.has("formatting", text) and not _SOMEWHERE.match(text):
-        return _preference("wants", text, False, 0.65, Category.FORMATTING, "form")
-    return None
+    """A rule without a verb, by words of form alone: "compact table, please"."""
+    if pack.verbs.search(text) is not None or not pack.has("formatting", text) or pack.match("somewhere", text):
+        return None
+    return Directive("wants", _polite(text, pack).strip(_TRIM), False, 0.65, Category.FORMATTING, "form")
 
 
-def _preference(
-    predicate: str, text: str, negated: bool, confidence: float, category: Category, rule: str
-) -> Directive:
-    return Directive(
-        predicate, _PLEASE.sub("", text).strip(_TRIM), negated, confidence, BlockType.USER_PREFERENCE, category, rule
-    )
-
-
-def _says_enough(text: str) -> bool:
-    return bool(content_words(text))
+def _polite(text: str, pack: Pack) -> str:
+    """The text without its "please"."""
+    return " ".join(pack.cues["please"].sub("", text).split())

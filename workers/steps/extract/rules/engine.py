@@ -301,7 +301,7 @@ def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pac
         predicate=said.predicate,
         object=said.object,
         key=known.key if said.value else None,
-        value=bare_value(said.value) if said.value else None,
+        value=bare_value(said.value, pack) if said.value else None,
         confidence=min(0.85, 0.5 + 0.1 * weight),
         rule="slot" if said.value else "statement",
         entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,

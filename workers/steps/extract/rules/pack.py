@@ -66,6 +66,7 @@ class Pack:
     said: Mapping[str, str]
     contractions: tuple[tuple[re.Pattern[str], str], ...]
     slot_nouns: Mapping[str, str]
+    joints: re.Pattern[str]
     pronouns: Mapping[str, frozenset[str]]
     rules: tuple[Rule, ...]
 
@@ -103,6 +104,7 @@ def load(language: str) -> Pack | None:
             (re.compile(rf"(?<![\w'’]){old}(?![\w'’])", re.I), new) for old, new in document["contractions"]
         ),
         slot_nouns={noun: slot for slot, nouns in document["slot_nouns"].items() for noun in nouns},
+        joints=re.compile(rf",\s+|\s(?={_any_of(document['words']['joint'])}\s)"),
         pronouns={name: frozenset(words) for name, words in document["words"].items() if name != "role"},
         rules=tuple(_rules(tomllib.loads((folder / "rules.toml").read_text(encoding="utf-8"))["rule"], pieces)),
     )

@@ -19,9 +19,7 @@ _TRIM = " ,.:;!-–—"
 _PORT = re.compile(r"\d{2,5}")
 _NAMED = re.compile(r"[`„“\"']|[.,:;!]+$")
 _SAID_OF_WORK = frozenset({"behaves", "needs", "uses", "goes_to", "on_host"})
-_VALUE_END = re.compile(
-    r",|\s(?:on|in|at|since|because|which|auf|in|bei|seit|weil|statt|instead|und|and|so|but|aber)\s|\s\("
-)
+_VALUE_END = re.compile(r",|\s\(")
 
 
 def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterator[tuple[Rule, Candidate]]:
@@ -76,7 +74,7 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
         predicate=predicate,
         object=object_,
         key=known.key,
-        value=(database(object_) or bare_value(object_)) if known.key else None,
+        value=(database(object_) or bare_value(object_, pack)) if known.key else None,
         confidence=rule.confidence,
         rule=rule.name,
         corrects=rule.corrects,
@@ -85,10 +83,10 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
     )
 
 
-def bare_value(object_: str) -> str:
+def bare_value(object_: str, pack: Pack) -> str:
     """The value itself, without what is said beside it: "postgres 15 on birke-02" is "postgres 15"."""
-    end = _VALUE_END.search(object_, 1)
-    return (object_[: end.start()] if end else object_).strip(_TRIM)
+    ends = (pattern.search(object_, 1) for pattern in (_VALUE_END, pack.cues["value_end"]))
+    return object_[: min((end.start() for end in ends if end), default=len(object_))].strip(_TRIM)
 
 
 def with_entity(

@@ -6,16 +6,7 @@ import re
 
 from .pack import Pack
 
-_JOINT = re.compile(r",\s+|\s(?=(?:and|und|so)\s)")
 _VALUE = r"[\w./:@~+#-]*[\w/]"
-_NEVER_ALONE = re.compile(
-    r"(?:not|nicht|statt|instead|rather|like|such as|wie|z\.b|e\.g|if|wenn|falls|when|because|weil|unless|which|"
-    r"in case)\b",
-    re.IGNORECASE,
-)
-_SUBORDINATE = re.compile(
-    r"\b(?:if|else|otherwise|because|when|unless|which|that|wenn|sonst|weil|dass|damit|falls)\b", re.IGNORECASE
-)
 _MOST_BEFORE_VERB = 4
 """Words that may stand before the verb of a piece that is a statement of its own."""
 
@@ -23,11 +14,11 @@ _MOST_BEFORE_VERB = 4
 def pieces(text: str, pack: Pack) -> list[str]:
     """The statements between a clause's commas and "and"s. A piece without a verb stays with what precedes it."""
     cuts = [0]
-    for joint in _JOINT.finditer(text):
-        following = _JOINT.search(text, joint.end() + 4)
+    for joint in pack.joints.finditer(text):
+        following = pack.joints.search(text, joint.end() + 4)
         piece = text[joint.end() : following.start() if following else len(text)]
         before = text[cuts[-1] : joint.start()]
-        same_subject = joint[0].isspace() and _SUBORDINATE.search(before) is None
+        same_subject = joint[0].isspace() and not pack.has("subordinate", before)
         if _stands_alone(piece, pack, same_subject=same_subject) and is_statement(before, pack):
             cuts.append(joint.end())
     return [text[a:b].strip(", ") for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
@@ -36,7 +27,7 @@ def pieces(text: str, pack: Pack) -> list[str]:
 def _stands_alone(piece: str, pack: Pack, *, same_subject: bool) -> bool:
     """It has a verb near its head, with something before it unless "and" is; or it begins like a directive."""
     piece = expanded(without_filler(piece, pack), pack)
-    if _NEVER_ALONE.match(piece):
+    if pack.match("never_alone", piece):
         return False
     verb = pack.verbs.search(piece)
     if verb is not None and (0 if same_subject else 1) <= len(piece[: verb.start()].split()) <= _MOST_BEFORE_VERB:

@@ -16,11 +16,6 @@ _MOST_SUBJECT_WORDS = 7
 KEEPS_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
 _PERSONAL = frozenset({"responsible_for", "knows", "left", "away", "available", "works_on"})
 _TRIM = " ,.:;!-–—"
-_LEAD = re.compile(
-    r"^(?:now|currently|still|already|also|only|always|just|jetzt|nun|noch|auch|immer|nur|bereits|derzeit|aktuell)\s+",
-    re.IGNORECASE,
-)
-_ON = re.compile(r"^(?:on|at|in|to|under|via|auf|an|in|unter|im|bei)\s+(?:the\s|dem\s|den\s|der\s)?", re.IGNORECASE)
 _PORT = re.compile(
     r"(?:ports?\s+)?(\d{4,5}|(?<=port\s)\d{2,5})(?![\w.:/%-]|\s*(?:%|ms|s|min|lines|rows|mb|gb|€|\$|euro|eur)\b)",
     re.IGNORECASE,
@@ -104,7 +99,7 @@ def _colon(text: str, pack: Pack, focus: Focus) -> Statement | None:
 def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     """The subject that words in front of a verb stand for, and whether it is `user`, `person` or `thing`."""
     words = left.split()
-    while words and (words[0].casefold().strip(_TRIM) in _LEADING or not words[0].strip(_TRIM)):
+    while words and (words[0].casefold().strip(_TRIM) in pack.pronouns["conjunction"] or not words[0].strip(_TRIM)):
         words = words[1:]
     if not words:
         return focus.topic or focus.subject, "thing"
@@ -129,38 +124,17 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     return bare.strip("`„“\"'"), "thing"
 
 
-_LEADING = frozenset(
-    [
-        "and",
-        "but",
-        "so",
-        "because",
-        "since",
-        "then",
-        "also",
-        "that",
-        "which",
-        "when",
-        "if",
-        "und",
-        "aber",
-        "dass",
-        "weil",
-        "denn",
-        "dann",
-        "auch",
-        "wenn",
-        "da",
-    ]
-)
+def _without(pack: Pack, cue: str, text: str) -> str:
+    found = pack.match(cue, text)
+    return text[found.end() :].lstrip() if found else text
 
 
 def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statement:
     """The statement with a slot's predicate where its object is a value of that slot: a port, a path, a version."""
     slot, owner = _slot(left, pack, focus)
-    plain = _LEAD.sub("", statement.object)
-    bare = _ON.sub("", plain)
-    on = bare != plain or "on" in statement.said.split() or "auf" in statement.said.split()
+    plain = _without(pack, "adverb", statement.object)
+    bare = _without(pack, "preposition", plain)
+    on = bare != plain or pack.find("preposition", statement.said) is not None
     subject = owner or statement.subject
     if match := _ADDRESS.match(bare):
         return replace(statement, subject=subject, predicate="has_address", value=match[1])
@@ -203,7 +177,7 @@ def _slot(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str | None]:
             rest = left.split()[len(left.split()) - len(words) + size :]
             if not rest:
                 return pack.slot_nouns[noun], whose or focus.subject
-            if rest[0].casefold() in _OF and len(rest) > 1:
+            if rest[0].casefold() in pack.pronouns["of"] and len(rest) > 1:
                 owner, _ = resolve(" ".join(rest[1:]), pack, focus)
                 return pack.slot_nouns[noun], owner or focus.subject
     if words[-1] in pack.slot_nouns and len(words) <= 4:
@@ -211,6 +185,3 @@ def _slot(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str | None]:
             _TRIM
         ) or focus.subject
     return None, None
-
-
-_OF = frozenset(["of", "for", "von", "vom", "für", "der", "des", "im", "in"])
