@@ -12,7 +12,7 @@ import random
 import sqlite3
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,7 +151,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-Bench = Callable[[argparse.Namespace, Report], Awaitable[dict[str, Any]]]
+Bench = Callable[[argparse.Namespace, Report], Coroutine[Any, Any, dict[str, Any]]]
 
 
 def run(name: str, bench: Bench, parser: argparse.ArgumentParser) -> int:

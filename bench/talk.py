@@ -93,7 +93,7 @@ class Talk:
     def turn(self) -> Said:
         """A turn of ordinary size."""
         user = self._say(_TELLS if self._random.random() < 0.5 else _CHATS)
-        tools = ()
+        tools: tuple[tuple[str, str, str], ...] = ()
         if self._random.random() < 0.2:
             tools = (("terminal", f"tail -n 12 {self._random.choice(HOSTS)}.log", self.prose(900)),)
         return Said(f"{user} ({self.token()})", f"{self._say(_ANSWERS)} {self._say(_ANSWERS)}", tools)

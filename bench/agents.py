@@ -1,0 +1,91 @@
+"""Agents as processes of their own, so that none waits for another's interpreter."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nextlevel.errors import Transient
+
+ANSWER_WITHIN_S = 30.0
+
+
+class AgentGone(Transient):
+    """An agent of the bench ended or does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One prefetch as the plugin saw it. `rung` is the plugin's, `service` the service's, "" where it gave no answer."""
+
+    ms: float
+    rung: str
+    service: str
+    vectors: bool
+    service_ms: float
+
+
+class Agent:
+    """Answers one thing at a time."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    async def prefetch(self, query: str) -> Asked:
+        answer = await self._ask("prefetch", query=query)
+        told = answer["service"] or {}
+        return Asked(
+            ms=answer["ms"],
+            rung=answer["rung"],
+            service=told.get("rung") or "",
+            vectors=bool(told.get("vectors")),
+            service_ms=told.get("ms") or 0.0,
+        )
+
+    async def turn(self, user: str, assistant: str) -> float:
+        return float((await self._ask("turn", user=user, assistant=assistant))["ms"])
+
+    async def get(self, key: str) -> float:
+        return float((await self._ask("get", key=key))["ms"])
+
+    async def _ask(self, do: str, **fields: str) -> dict[str, Any]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise AgentGone("the agent has no pipes")
+        try:
+            stdin.write(json.dumps({"do": do, **fields}).encode() + b"\n")
+            raw = await asyncio.wait_for(stdout.readline(), ANSWER_WITHIN_S)
+        except (OSError, TimeoutError) as error:
+            raise AgentGone(f"an agent does not answer: {error!r}") from error
+        if not raw:
+            raise AgentGone("an agent ended; what it said is above")
+        answer: dict[str, Any] = json.loads(raw)
+        return answer
+
+
+@asynccontextmanager
+async def agents(home: Path, count: int) -> AsyncIterator[list[Agent]]:
+    """So many agents of one home."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(_agent(home)) for _ in range(count)]
+
+
+@asynccontextmanager
+async def _agent(home: Path) -> AsyncIterator[Agent]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.agent", str(home)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield Agent(process)
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        await process.wait()

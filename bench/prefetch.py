@@ -1,0 +1,296 @@
+"""How long does recall hold up a turn?
+
+From the plugin's `prefetch`, in agents that are processes of their own, over HTTP to the real service on embedded
+stores. HIT: the same question of the same memory again. MISS: a question never asked before, embedded for real. Floors
+in the same rounds: a bare Redis GET and a bare Postgres round trip. Beside the scope that is asked stand ten others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+from redis.asyncio import Redis
+
+from nextlevel.inference import open_embedder
+from nextlevel.ops.up import tree
+from nextlevel.settings import Endpoints, Settings
+
+from . import ground
+from .agents import Agent, Asked, agents
+from .common import TIMES, Report, Times, arguments, run, table
+from .scopes import Memory, fill
+from .talk import Talk
+
+BESIDE = 10
+CLIENTS = 8
+KNOWN_QUESTIONS = 40
+FLOOR_KEY = "nl:bench:floor"
+HOT_WITHIN_S = 60.0
+SLOWEST_MS = 100.0
+ROLES = tuple(role for role in tree.ROLES if role.name in {"serve", "work"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is asked in each part."""
+
+    rounds: int  # of one client: a hit, a miss and both floors each
+    crowded: int  # questions of each of eight clients, hits and misses each
+    arrivals_s: float  # how long questions arrive by chance
+    cold: int  # scopes that are asked for the first time
+
+    @classmethod
+    def of(cls, quick: bool) -> Effort:
+        return cls(10, 3, 2.0, 1) if quick else cls(300, 60, 40.0, 5)
+
+
+async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
+    os.environ["OMP_NUM_THREADS"] = "1"  # as in each of our processes, see ops/up/tree.py
+    effort = Effort.of(options.quick)
+    sizes = [100] if options.quick else options.blocks
+    beside = 100 if options.quick else options.beside
+    figures: dict[str, Any] = {"beside": {"scopes": BESIDE, "blocks": beside}}
+    with ground.directory() as root:
+        async with ground.running(root, report, ROLES) as (settings, endpoints):
+            memories = [Memory(f"scope{size}", size) for size in sizes]
+            memories += [Memory(f"beside{number}", beside) for number in range(BESIDE)]
+            await _fill(memories, endpoints, report, options.seed)
+            scene = Scene(root, settings, endpoints, report, Talk(options.seed), effort)
+            async with scene.open():
+                for size in sizes:
+                    figures[f"{size} blocks"] = await scene.measure(size, f"scope{size}")
+                figures["cold"] = await scene.cold(beside, [f"beside{number}" for number in range(effort.cold)])
+    _judge(figures, max(size for size in sizes if size <= 10_000) if min(sizes) <= 10_000 else min(sizes), report)
+    return figures
+
+
+async def _fill(memories: Sequence[Memory], endpoints: Endpoints, report: Report, seed: int) -> None:
+    report.say(f"filling {len(memories)} scopes with {sum(memory.blocks for memory in memories)} blocks")
+    embedder = open_embedder(Settings())
+    try:
+        await fill(endpoints.postgres_dsn, endpoints.postgres_admin_dsn or "", embedder, memories, seed=seed)
+    finally:
+        await embedder.close()
+    report.say("filled")
+
+
+class Scene:
+    """The running service, and what is asked of it."""
+
+    def __init__(
+        self, root: Path, settings: Settings, endpoints: Endpoints, report: Report, talk: Talk, effort: Effort
+    ) -> None:
+        self._root, self._settings, self._endpoints = root, settings, endpoints
+        self._report, self._talk, self._effort = report, talk, effort
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        self._postgres = await asyncpg.connect(self._endpoints.postgres_dsn)
+        async with Redis.from_url(self._endpoints.redis_url) as redis:
+            await redis.set(FLOOR_KEY, self._talk.prose(2_000))
+            try:
+                yield
+            finally:
+                await self._postgres.close()
+
+    async def measure(self, size: int, install: str) -> dict[str, Any]:
+        async with agents(self._home(install), CLIENTS) as crowd:
+            self._report.say(f"{size} blocks: warming up")
+            await self._until_hot(crowd[0])
+            known = [self._talk.question() for _ in range(KNOWN_QUESTIONS)]
+            await self._until_kept(crowd[0], known)
+            for agent in crowd:  # its connection, and its interpreter's caches
+                for query in known[:5]:
+                    await agent.prefetch(query)
+            self._report.say(f"{size} blocks: one client")
+            floors, hit, miss = await self._alone(crowd[0], known)
+            self._report.say(f"{size} blocks: arrivals by chance")
+            arrivals = {rate: await self._arrivals(crowd, rate) for rate in (5, 10)}
+            self._report.say(f"{size} blocks: {CLIENTS} clients")
+            crowded_hit = await self._crowd(crowd, lambda: random.choice(known))  # noqa: S311
+            crowded_miss = await self._crowd(crowd, self._talk.question)
+        series = {
+            **{"HIT, 1 client": hit, f"HIT, {CLIENTS} clients": crowded_hit, "MISS, 1 client": miss},
+            **{f"MISS, {rate}/s by chance": found for rate, found in arrivals.items()},
+            f"MISS, {CLIENTS} clients": crowded_miss,
+        }
+        _show(size, floors, series)
+        return {
+            **{name: found.figures() for name, found in floors.items()},
+            **{name: _figures(found) for name, found in series.items()},
+        }
+
+    async def cold(self, size: int, installs: Sequence[str]) -> dict[str, Any]:
+        """The first questions of a scope that the service does not hold yet: Postgres answers them."""
+        self._report.say(f"cold scopes of {size} blocks")
+        first: list[Asked] = []
+        until: list[Asked] = []
+        built_ms: list[float] = []
+        for install in installs:
+            async with agents(self._home(install), 1) as (agent,):
+                since = time.monotonic()
+                asked = await self._until_hot(agent)
+                built_ms.append(1000 * (time.monotonic() - since))
+                first.append(asked[0])
+                until += asked[1:]
+        table(
+            f"the first questions of a cold scope of {size} blocks, ms",
+            ("", *TIMES, "by the service", "with vectors"),
+            [["the first", *_row(first)], ["until it is hot", *_row(until)]],
+        )
+        return {
+            "blocks": size,
+            "first": _figures(first),
+            "until hot": _figures(until),
+            "hot after": Times(built_ms).figures(),
+        }
+
+    def _home(self, install: str) -> Path:
+        return ground.home(
+            self._root,
+            install,
+            settings=self._settings,
+            service_url=self._endpoints.service_url,
+            redis_url=self._endpoints.redis_url,
+        )
+
+    async def _until_hot(self, agent: Agent) -> list[Asked]:
+        asked: list[Asked] = []
+        deadline = time.monotonic() + HOT_WITHIN_S
+        while not asked or asked[-1].service != "hot":
+            asked.append(await agent.prefetch(self._talk.question()))
+            if time.monotonic() > deadline:
+                self._report.say(f"not hot after {HOT_WITHIN_S:.0f} s: {Counter(each.service for each in asked)}")
+                break
+        return asked
+
+    async def _until_kept(self, agent: Agent, known: Sequence[str]) -> None:
+        for query in known:
+            deadline = time.monotonic() + HOT_WITHIN_S
+            while (await agent.prefetch(query)).service != "cache" and time.monotonic() < deadline:
+                pass
+
+    async def _alone(self, agent: Agent, known: Sequence[str]) -> tuple[dict[str, Times], list[Asked], list[Asked]]:
+        taken: dict[str, list[float]] = {"floor: Redis GET": [], "floor: Postgres SELECT 1": []}
+        hits: list[Asked] = []
+        misses: list[Asked] = []
+
+        async def get() -> None:
+            taken["floor: Redis GET"].append(await agent.get(FLOOR_KEY))
+
+        async def select() -> None:
+            since = time.perf_counter()
+            await self._postgres.fetchval("SELECT 1")
+            taken["floor: Postgres SELECT 1"].append(1000 * (time.perf_counter() - since))
+
+        async def hit() -> None:
+            hits.append(await agent.prefetch(random.choice(known)))  # noqa: S311
+
+        async def miss() -> None:
+            misses.append(await agent.prefetch(self._talk.question()))
+
+        steps: list[Callable[[], Awaitable[None]]] = [get, select, hit, miss]
+        for _ in range(self._effort.rounds):
+            random.shuffle(steps)
+            for step in steps:
+                await step()
+        return {name: Times(found) for name, found in taken.items()}, hits, misses
+
+    async def _arrivals(self, crowd: Sequence[Agent], rate: float) -> list[Asked]:
+        """Questions that come whether or not the one before was answered; who finds no free agent waits for one."""
+        free: asyncio.Queue[Agent] = asyncio.Queue()
+        for agent in crowd:
+            free.put_nowait(agent)
+
+        async def ask(query: str) -> Asked:
+            since = time.perf_counter()
+            agent = await free.get()
+            waited_ms = 1000 * (time.perf_counter() - since)
+            found = await agent.prefetch(query)
+            free.put_nowait(agent)
+            return Asked(found.ms + waited_ms, found.rung, found.service, found.vectors, found.service_ms)
+
+        ends = time.monotonic() + self._effort.arrivals_s
+        async with asyncio.TaskGroup() as group:
+            tasks = []
+            while time.monotonic() < ends:
+                tasks.append(group.create_task(ask(self._talk.question())))
+                await asyncio.sleep(random.expovariate(rate))
+        return [task.result() for task in tasks]
+
+    async def _crowd(self, crowd: Sequence[Agent], question: Callable[[], str]) -> list[Asked]:
+        """Every client asks again as soon as it is answered."""
+
+        async def one(agent: Agent) -> list[Asked]:
+            return [await agent.prefetch(question()) for _ in range(self._effort.crowded)]
+
+        return [asked for found in await asyncio.gather(*map(one, crowd)) for asked in found]
+
+
+def _row(asked: Sequence[Asked]) -> list[str]:
+    shares = _shares(asked)
+    percents = (f"{100 * shares[name]:.1f} %" for name in ("by_service", "with_vectors"))
+    return [*Times([each.ms for each in asked]).row(), *percents]
+
+
+def _shares(asked: Sequence[Asked]) -> dict[str, float]:
+    total = max(1, len(asked))
+    return {
+        "by_service": round(sum(each.rung == "service" for each in asked) / total, 4),
+        "with_vectors": round(sum(each.vectors for each in asked) / total, 4),
+    }
+
+
+def _figures(asked: Sequence[Asked]) -> dict[str, Any]:
+    return {
+        **Times([each.ms for each in asked]).figures(),
+        "service_p50_ms": round(Times([each.service_ms for each in asked if each.service]).p50, 3),
+        **_shares(asked),
+        "rungs": dict(Counter(each.service or each.rung for each in asked)),
+    }
+
+
+def _show(size: int, floors: dict[str, Times], series: dict[str, list[Asked]]) -> None:
+    get = floors["floor: Redis GET"].p50
+    rows = [[name, *found.row(), "", "", f"{found.p50 / get:.1f}"] for name, found in floors.items()]
+    rows += [[name, *_row(a), f"{Times([e.ms for e in a]).p50 / get:.1f}"] for name, a in series.items()]
+    columns = ("", *TIMES, "by the service", "with vectors", "p50 ÷ GET")
+    table(f"prefetch, {size} blocks in the scope, ms", columns, rows)
+
+
+def _judge(figures: dict[str, Any], size: int, report: Report) -> None:
+    found = figures[f"{size} blocks"]
+    hit, miss = found["HIT, 1 client"], found["MISS, 1 client"]
+    report.goal(f"{size} blocks, 1 client: HIT p99 in ms", hit["p99_ms"], most=SLOWEST_MS)
+    report.goal(f"{size} blocks, 1 client: MISS p99 in ms", miss["p99_ms"], most=SLOWEST_MS)
+    # A ladder that gives up in time is fast as well.
+    report.goal(f"{size} blocks, 1 client: HITs by the service", hit["by_service"], least=0.95)
+    report.goal(f"{size} blocks, 1 client: MISSes by the service", miss["by_service"], least=0.95)
+    calm = found["MISS, 5/s by chance"]
+    report.stretch(f"{size} blocks: HIT p99 in ms", hit["p99_ms"], most=5)
+    report.stretch(f"{size} blocks, 5/s: MISS p50 in ms", calm["p50_ms"], most=40)
+    report.stretch(f"{size} blocks, 5/s: MISS p99 in ms", calm["p99_ms"], most=100)
+    report.stretch(f"{size} blocks, 5/s: share with vectors", calm["with_vectors"], least=0.95)
+    report.stretch(f"{size} blocks, 10/s: MISS p99 in ms", found["MISS, 10/s by chance"]["p99_ms"], most=100)
+    report.stretch(
+        f"{size} blocks, {CLIENTS} clients: MISS p99 in ms", found[f"MISS, {CLIENTS} clients"]["p99_ms"], most=100
+    )
+
+
+if __name__ == "__main__":
+    parser = arguments(__doc__)
+    parser.add_argument("--blocks", type=int, nargs="+", default=[1_000, 10_000], help="sizes of the scope asked")
+    parser.add_argument("--beside", type=int, default=10_000, help="blocks in each of the ten scopes beside it")
+    sys.exit(run("prefetch", bench, parser))
