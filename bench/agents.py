@@ -22,7 +22,7 @@ class AgentGone(Transient):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One prefetch as the plugin saw it. `rung` is the plugin's, `service` the service's, "" where it gave no answer."""
+    """One prefetch as the plugin saw it. `rung` is the plugin's, `service` the service's ("": no answer)."""
 
     ms: float
     rung: str
