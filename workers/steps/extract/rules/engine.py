@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from nextlevel.lang import detect
 from nextlevel.lang.normal import Clause, clauses, normal_name
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import BlockType, Candidate, Category, EntityType, Provenance, Turn
@@ -18,9 +17,10 @@ from .actions import workflow
 from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
 from .names import names
-from .pack import Pack, load, packs
+from .pack import Pack, load
 from .patterns import bare_value, by_patterns, with_entity
-from .pieces import expanded, is_statement, mended, pieces, without_filler
+from .pieces import expanded, mended, pieces, without_filler
+from .spoken import in_fiction, language_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
 from .statement import Statement, parse
 
@@ -40,6 +40,7 @@ class _Run:
     """The state of one extraction."""
 
     turn: Turn
+    text: str
     focus: Focus
     mood: Mood
     candidates: list[Candidate] = field(default_factory=list)
@@ -55,17 +56,16 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
 
     Pure and deterministic; every candidate's span stands verbatim in the turn.
     """
-    text = turn.user_text[:LONGEST_TEXT]
-    language = _language(text, window)
+    text, pasted = without_dump(turn.user_text[:LONGEST_TEXT])
+    language = language_of(text, window)
     pack = load(language)
-    run = _Run(turn, focus_of(turn, window, pack), Mood(fiction=_in_fiction(window)))
-    text, pasted = without_dump(text)
+    run = _Run(turn, text, focus_of(turn, window, pack), Mood(fiction=in_fiction(window)))
     if pasted:
         run.drop(pasted, Why.DUMP)
     sentence = -1
     for clause in clauses(text)[:MOST_CLAUSES]:
         if clause.sentence != sentence:
-            sentence, pack = clause.sentence, _pack_of(clause.text, language)
+            sentence, pack = clause.sentence, pack_of(clause.text, language)
         if (why := unfit(clause)) is not None:
             run.drop(clause.text, why)
         elif pack is not None:
@@ -75,39 +75,6 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     if turn.tools and (found := workflow(turn, *_task(text, run.focus), pack)) is not None:
         run.candidates.append(found)
     return Extraction(tuple(_distinct(run.candidates)[:MOST_CANDIDATES]), tuple(run.dropped), tuple(run.retractions))
-
-
-# ---- language
-
-
-def _language(text: str, window: Sequence[Turn]) -> str:
-    """The turn's language; a short turn speaks that of its session."""
-    if len(text.split()) < 5 and window:
-        text = " ".join([*(turn.user_text[:500] for turn in window[-3:]), text])
-    return detect.language(text)
-
-
-def _pack_of(text: str, language: str) -> Pack | None:
-    """The pack for one sentence: people mix languages, so a sentence whose words tell chooses its own."""
-    spoken = {detect.language(text, otherwise=pack.language) for pack in packs()}
-    if len(spoken) == 1:
-        return load(spoken.pop())
-    pack = load(language)
-    if pack is None or is_statement(text, pack):
-        return pack
-    # Its function words leave it open; then a verb tells, else the turn.
-    return next((other for other in packs() if is_statement(text, other)), pack)
-
-
-def _in_fiction(window: Sequence[Turn]) -> bool:
-    """Whether the session is in a story that nobody has ended."""
-    for turn in reversed(window):
-        pack = load(detect.language(turn.user_text))
-        if pack is not None and pack.has("fiction_end", turn.user_text):
-            return False
-        if pack is not None and pack.has("fiction_start", turn.user_text):
-            return True
-    return False
 
 
 # ---- one clause
@@ -317,7 +284,7 @@ def _retract(clause: Clause, named: str | None, before: str, run: _Run) -> None:
     if named is not None:
         run.retractions.append(named.strip())
         return
-    said = f"{run.turn.user_text[: clause.start]} {before}".strip()
+    said = f"{run.text[: clause.start]} {before}".strip()
     if said:
         run.retractions.append(said)
     for each in run.candidates:

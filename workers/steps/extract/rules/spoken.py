@@ -1,0 +1,45 @@
+"""Which language a turn and its sentences are in, and whether a story is being told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nextlevel.lang import detect
+from nextlevel.model import Turn
+
+from .pack import Pack, load, packs
+from .pieces import is_statement
+
+_ENOUGH_WORDS = 5
+_LOOK_BACK = 3
+_LONGEST = 500
+
+
+def language_of(text: str, window: Sequence[Turn]) -> str:
+    """The turn's language; a short turn speaks that of its session."""
+    if len(text.split()) < _ENOUGH_WORDS and window:
+        text = " ".join([*(turn.user_text[:_LONGEST] for turn in window[-_LOOK_BACK:]), text])
+    return detect.language(text)
+
+
+def pack_of(text: str, language: str) -> Pack | None:
+    """The pack for one sentence: people mix languages, so a sentence whose words tell chooses its own."""
+    spoken = {detect.language(text, otherwise=pack.language) for pack in packs()}
+    if len(spoken) == 1:
+        return load(spoken.pop())
+    pack = load(language)
+    if pack is None or is_statement(text, pack):
+        return pack
+    # Its function words leave it open; then a verb tells, else the turn.
+    return next((other for other in packs() if is_statement(text, other)), pack)
+
+
+def in_fiction(window: Sequence[Turn]) -> bool:
+    """Whether the session is in a story that nobody has ended."""
+    for turn in reversed(window):
+        pack = load(detect.language(turn.user_text))
+        if pack is not None and pack.has("fiction_end", turn.user_text):
+            return False
+        if pack is not None and pack.has("fiction_start", turn.user_text):
+            return True
+    return False
