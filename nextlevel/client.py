@@ -86,6 +86,11 @@ class Client:
             return False
         return True
 
+    def unready(self) -> list[str]:
+        """Why the service is not ready to serve memory; empty when it is."""
+        reasons: list[str] = self._call("GET", "/readyz", accept=(503,))["reasons"]
+        return reasons
+
     def recall(
         self,
         query: str,
@@ -159,7 +164,9 @@ class Client:
         """Stages with depth and oldest age, receipts, dead letters, workers."""
         return self._call("GET", "/v1/status")
 
-    def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _call(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, accept: Sequence[int] = ()
+    ) -> dict[str, Any]:
         connection = self._kind(self._host, self._port, timeout=self._timeout_s)
         try:
             content = None if body is None else json.dumps(body).encode()
@@ -172,16 +179,16 @@ class Client:
             ) from error
         finally:
             connection.close()
-        return self._read(answer.status, raw)
+        return self._read(answer.status, raw, accept)
 
-    def _read(self, status: int, raw: bytes) -> dict[str, Any]:
+    def _read(self, status: int, raw: bytes, accept: Sequence[int]) -> dict[str, Any]:
         try:
             document = json.loads(raw)
         except ValueError as error:
             raise ServiceUnreachable(f"{self.url} answered {status}, no JSON: is it the nextlevel service?") from error
-        if status < 400 and isinstance(document, dict):
-            return document
         fault = document.get("error") if isinstance(document, dict) else None
+        if isinstance(document, dict) and fault is None and (status < 400 or status in accept):
+            return document
         if not isinstance(fault, dict):
             raise ServiceUnreachable(f"{self.url} answered {status} and no error of ours: is it the nextlevel service?")
         raise error_of(status, str(fault.get("code", "")), str(fault.get("message", "")))

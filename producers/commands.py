@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +14,8 @@ from nextlevel import auth, settings
 from nextlevel.errors import Misconfigured, NextLevelError
 
 from . import homes
+from .hermes import VERSION, status
 from .hermes import install as installer
-from .hermes import status
 
 hermes = typer.Typer(add_completion=False, no_args_is_help=True, help="The plugin in Hermes Agent.")
 
@@ -59,10 +60,21 @@ def uninstall(
 
 
 @hermes.command("status")
-def show_status(home: HomeOption = None) -> None:
+def show_status(
+    home: HomeOption = None,
+    every: Annotated[bool, typer.Option("--all", help="All homes that have the plugin.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="What the homes themselves know, as a JSON list.")] = False,
+) -> None:
     """Tell what a home has kept, sent and not yet delivered, and who answers."""
-    for line in status.lines(home_of(home)):
-        typer.echo(line)
+    chosen = homes.registered(settings.load()) if every else [home_of(home)]
+    if as_json:
+        typer.echo(json.dumps([_facts(each) for each in chosen], indent=2))
+        return
+    typer.echo("\n\n".join("\n".join(status.lines(each)) for each in chosen))
+
+
+def _facts(home: Path) -> dict[str, Any]:
+    return {"plugin": installer.installed_version(home), "newest": VERSION, **status.facts(home)}
 
 
 def home_of(given: Path | None) -> Path:

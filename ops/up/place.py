@@ -65,7 +65,9 @@ class Place:
         except FileExistsError:
             return
         except OSError as error:
-            raise Misconfigured(f"{directory} can't be made: {error.strerror}") from error
+            raise Misconfigured(
+                f"{directory} can't be made ({error.strerror}): free or open its disk, or choose another NEXTLEVEL_DATA_DIR"
+            ) from error
         if self.user is not None:
             os.chown(directory, self.user.pw_uid, self.user.pw_gid)
 
@@ -93,7 +95,10 @@ def prepare(data_dir: Path) -> Path:
         with tempfile.TemporaryFile(dir=data_dir):
             pass
     except OSError as error:
-        raise Misconfigured(f"data directory {data_dir} can't be written: {error.strerror}") from error
+        raise Misconfigured(
+            f"data directory {data_dir} can't be written ({error.strerror}): "
+            "run as its owner, or choose another NEXTLEVEL_DATA_DIR"
+        ) from error
     return data_dir
 
 
@@ -108,7 +113,10 @@ def find(data_dir: Path) -> Place:
     home = data_dir if user is None else _home_for(data_dir, user)
     free_mib = shutil.disk_usage(home).free // 2**20
     if free_mib < MIN_FREE_MIB:
-        raise Misconfigured(f"the disk of {home} is full: {free_mib} MiB are free, the stores need {MIN_FREE_MIB}")
+        raise Misconfigured(
+            f"the disk of {home} is full: {free_mib} MiB are free, the stores need {MIN_FREE_MIB}. "
+            "Free some space, or choose another NEXTLEVEL_DATA_DIR"
+        )
     place = Place(home, _socket_dir(home), user)
     place.make_private(place.sockets)
     _check_sockets(place)

@@ -80,7 +80,7 @@ def start(data_dir: Path, *, say: Say = silent) -> Postgres:
     if not cluster.exists() or not any(cluster.iterdir()):
         say("first start: making the database")
         _initialise(programs, cluster, place)
-    _check(cluster, place)
+    check(place)
     process = _ready(programs, cluster, place, say)
     return Postgres(address(place.sockets, SERVICE_ROLE), address(place.sockets, ADMIN_ROLE), place, process)
 
@@ -135,7 +135,15 @@ def _run(argv: Argv, place: Place, stdin: str = "") -> None:
         raise Misconfigured(f"the database can't be made in {place.home}:\n{last}")
 
 
-def _check(cluster: Path, place: Place) -> None:
+def check(place: Place) -> bool:
+    """Look at what a place holds before it is started; False where nothing was made yet.
+
+    Raises:
+        Misconfigured: it isn't Postgres's, is of another major version, or of another owner.
+    """
+    cluster = place.home / "postgres"
+    if not cluster.exists():
+        return False
     place.check_owner(cluster)
     try:
         major = (cluster / "PG_VERSION").read_text().strip()
@@ -148,6 +156,7 @@ def _check(cluster: Path, place: Place) -> None:
             f"{cluster} was made by Postgres {major}; this release runs {MAJOR} and leaves it untouched: "
             f"dump it with Postgres {major} and restore it into a new NEXTLEVEL_DATA_DIR"
         )
+    return True
 
 
 def _ready(programs: Path, cluster: Path, place: Place, say: Say) -> Process:

@@ -55,7 +55,7 @@ def start(data_dir: Path, *, say: Say = silent) -> Valkey:
     place = places.find(data_dir)
     directory = place.home / "valkey"
     place.make_private(directory)
-    _check(directory, place)
+    check(place)
     process = _ready(directory, place, say)
     return Valkey(f"unix://{_socket(place)}", place, process)
 
@@ -64,11 +64,20 @@ def _socket(place: Place) -> Path:
     return place.sockets / "valkey.sock"
 
 
-def _check(directory: Path, place: Place) -> None:
+def check(place: Place) -> bool:
+    """Look at what a place holds before it is started; False where nothing was made yet.
+
+    Raises:
+        Misconfigured: it isn't Valkey's, or is of another owner.
+    """
+    directory = place.home / "valkey"
+    if not directory.exists():
+        return False
     place.check_owner(directory)
     files = {path.name for path in directory.iterdir()} - {"valkey.pid"}
     if files and "appendonlydir" not in files:
         raise Misconfigured(f"{directory} holds files that aren't Valkey's: move them away, we overwrite nothing")
+    return True
 
 
 def _program(place: Place) -> Path:

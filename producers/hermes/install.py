@@ -102,6 +102,16 @@ def install(home: Path, config: Config) -> Installed:
     return Installed(folder, config, check(home))
 
 
+def installed_version(home: Path) -> str | None:
+    """The version of the plugin in a home, None where there is none."""
+    try:
+        text = (folder_of(home) / "plugin.yaml").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(r'^version: "(.+)"$', text, re.MULTILINE)
+    return found[1] if found else None
+
+
 def uninstall(home: Path, *, purge: bool = False) -> bool:
     """Take the plugin away; with `purge` also its configuration and tier 2, turns not yet delivered included.
 

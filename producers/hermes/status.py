@@ -19,38 +19,49 @@ _ASK_S = 1.0
 def lines(path: Path) -> list[str]:
     """The report, a fact a line. Needs no backend, and says of each whether it answers."""
     path = path.resolve()
-    home = Home(path)
     told: dict[str, Any] = {"plugin": VERSION, "home": path}
-    try:
-        config = load(path)
-    except ValueError as error:
-        return [*_table(told), f"configuration  {error}"]
-    told |= {"installation": config.install, "recall mode": config.recall_mode}
-    if config.copied(path):
-        told["copied from"] = f"{config.home} (this home delivers under an id of its own)"
-    told |= _outbox(home)
+    found = facts(path)
+    if "fault" in found and "installation" not in found:
+        return [*_table(told), f"configuration  {found['fault']}"]
+    home = Home(path)
+    told |= {"installation": found["installation"], "recall mode": home.config.recall_mode}
+    if home.config.copied(path):
+        told["copied from"] = f"{home.config.home} (this home delivers under an id of its own)"
+    told |= _outbox(found)
     told["memory service"] = _service(home)
     told["redis"] = _redis(home)
     return _table(told)
 
 
-def _outbox(home: Home) -> dict[str, Any]:
-    if not home.has_database:
-        return {"turns": "none yet"}
+def facts(path: Path) -> dict[str, Any]:
+    """What a home says of itself, for a program; nobody is asked. `fault`: what is wrong with it, with the cure."""
+    path = path.resolve()
+    told: dict[str, Any] = {"home": str(path)}
     try:
-        counts = outbox.counts(home.database)
-        error = outbox.noted(home.database, "last_error")
-    except NextLevelError as trouble:
-        return {"turns": trouble}
+        told["installation"] = load(path).install
+        home = Home(path)
+        if home.has_database:
+            told |= outbox.counts(home.database)
+            told["last_error"] = outbox.noted(home.database, "last_error")
+    except (ValueError, NextLevelError) as error:
+        told["fault"] = str(error)
+    return told
+
+
+def _outbox(found: dict[str, Any]) -> dict[str, Any]:
+    if "fault" in found:
+        return {"turns": found["fault"]}
+    if "events" not in found:
+        return {"turns": "none yet"}
     return {
-        "delivery id": counts["install"],
-        "events": f"{counts['events']} ({counts['sessions']} sessions held)",
-        "acknowledged": counts["acknowledged"],
-        "on their way": counts["published"],
-        "waiting": counts["pending"],
-        "oldest waiting": _moment(counts["oldest_waiting_at"]),
-        "last turn": _moment(counts["last_turn_at"]),
-        "last error": error or "none",
+        "delivery id": found["install"],
+        "events": f"{found['events']} ({found['sessions']} sessions held)",
+        "acknowledged": found["acknowledged"],
+        "on their way": found["published"],
+        "waiting": found["pending"],
+        "oldest waiting": _moment(found["oldest_waiting_at"]),
+        "last turn": _moment(found["last_turn_at"]),
+        "last error": found["last_error"] or "none",
     }
 
 
