@@ -270,6 +270,7 @@ CREATE TABLE blocks (
   updated_at      timestamptz NOT NULL DEFAULT now(),
   valid_from      timestamptz NOT NULL,                           -- when it was true
   valid_to        timestamptz,
+  utc_offset_min  smallint NOT NULL,                              -- the speaker's zone: midnight there is no day before
   superseded_by   uuid,
   expires_at      timestamptz NOT NULL,
   access_count    integer NOT NULL DEFAULT 0,

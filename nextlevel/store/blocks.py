@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -94,6 +94,7 @@ async def insert(conn: Connection, scope: Scope, new: NewBlock, words: Sequence[
         block.valid_to,
         block.superseded_by,
         new.ttl_days,
+        int((block.valid_from.utcoffset() or timedelta()).total_seconds() // 60),
     )
     await conn.execute(SQL.blocks.index_words, block.id, block.scope_id, list(words))
 
@@ -165,7 +166,8 @@ async def _version(conn: Connection, scope: Scope, block_id: UUID, change: str, 
 
 
 def block_of(row: asyncpg.Record) -> Block:
-    """A Block from a row of table blocks."""
+    """A Block from a row of table blocks; when it held is told in the speaker's own zone."""
+    zone = timezone(timedelta(minutes=row["utc_offset_min"]))
     return Block(
         id=row["block_id"],
         scope_id=row["scope_id"],
@@ -184,7 +186,7 @@ def block_of(row: asyncpg.Record) -> Block:
         explicit=row["explicit"],
         project=row["project"],
         created_at=row["created_at"],
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
+        valid_from=row["valid_from"].astimezone(zone),
+        valid_to=row["valid_to"] and row["valid_to"].astimezone(zone),
         superseded_by=row["superseded_by"],
     )

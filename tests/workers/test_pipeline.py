@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from nextlevel.store import search
 from tests.support.builders import event
 
 PORT_8080 = event("waldseilgarten-crm runs on port 8080.", seq=1)
@@ -103,3 +104,13 @@ async def test_a_turn_told_late_does_not_overrule_what_is_newer(bench):
     assert {"8091"} == {object_[-4:] for _, _, object_ in await bench.facts()}
     [old] = await bench.rows("SELECT valid_to, superseded_by FROM blocks WHERE status = 'superseded'")
     assert old["superseded_by"] is not None
+
+
+async def test_a_block_tells_its_time_in_the_speakers_own_zone(bench):
+    """Midnight in Berlin is not the day before."""
+    await bench.remember(replace(PORT_8080, at="2026-06-04T00:10:00+02:00"))
+    scope = await bench.scope()
+    [row] = await bench.rows("SELECT block_id FROM blocks")
+    async with bench.ctx.db.memory(scope) as conn:
+        [told] = await search.history(conn, scope, row["block_id"])
+    assert told["block"].valid_from.isoformat() == "2026-06-04T00:10:00+02:00"

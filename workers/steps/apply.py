@@ -95,7 +95,7 @@ def _place(claim: Claim, candidate: Candidate) -> Fact:
         project=None if preference else candidate.project,
     )
     scope = claim.scope.user_scope if preference else claim.scope.profile_scope
-    return Fact(candidate, scope, fact, claim.turn.at.astimezone(UTC))
+    return Fact(candidate, scope, fact, claim.turn.at)
 
 
 async def _remember(

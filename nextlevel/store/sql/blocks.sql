@@ -35,12 +35,13 @@ SELECT b.*, w.score FROM search_words($1, $2) w JOIN blocks b USING (block_id) W
 -- name: insert
 -- $1 tenant · $2 block · $3 scope · $4 user · $5 type · $6 category · $7 subject · $8 predicate · $9 object · $10 key ·
 -- $11 value · $12 context · $13 negated · $14 explicit · $15 confidence · $16 provenance · $17 status · $18 project ·
--- $19 subject entity · $20 hash · $21 valid from · $22 valid to · $23 superseded by · $24 days to live
+-- $19 subject entity · $20 hash · $21 valid from · $22 valid to · $23 superseded by · $24 days to live ·
+-- $25 minutes east of UTC
 INSERT INTO blocks (tenant_id, block_id, scope_id, user_id, type, category, subject, predicate, object, key, value, context,
                     negated, explicit, confidence, provenance, status, project, subject_entity, hash, valid_from, valid_to,
-                    superseded_by, expires_at)
+                    superseded_by, expires_at, utc_offset_min)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
-        greatest(now(), $21::timestamptz) + make_interval(days => $24));
+        greatest(now(), $21::timestamptz) + make_interval(days => $24), $25);
 
 -- name: confirm
 -- The same fact again: surer, and alive for longer. What waited in review is taken up once it is sure enough.
