@@ -176,3 +176,21 @@ def test_a_fiction_lasts_until_it_is_ended() -> None:
     start = "let's write a story, you are Captain Brine"
     assert () == _extract("my ship listens on port 4000", start).candidates
     assert _extract("out of character: the api listens on port 4000", start).candidates
+
+
+def test_a_project_that_introduces_itself_owns_what_follows() -> None:
+    found = _extract("our new app is called tidepool. the database is postgres 16", meta={}).candidates
+    assert ("tidepool", "uses_database") in [(c.subject, c.predicate) for c in found]
+    assert "project" not in [c.subject for c in found]
+
+
+def test_what_was_and_is_now_keeps_only_what_is() -> None:
+    candidate = next(c for c in _extract("the upload limit was 50 MB, now it is 80 MB").candidates)
+    assert "80 MB" in candidate.object
+    assert "50" not in candidate.object
+    assert candidate.corrects
+
+
+def test_a_taken_port_is_nobodys_service() -> None:
+    """ "3000 is taken by the proxy" must not say that our project runs on 3000."""
+    assert ["taken_by"] == [c.predicate for c in _extract("port 3000 is taken by the proxy").candidates]

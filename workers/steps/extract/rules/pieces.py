@@ -13,6 +13,8 @@ _MOST_BEFORE_VERB = 4
 
 def pieces(text: str, pack: Pack) -> list[str]:
     """The statements between a clause's commas and "and"s. A piece without a verb stays with what precedes it."""
+    if pack.has("was_now", text):
+        return [text]
     cuts = [0]
     for joint in pack.joints.finditer(text):
         following = pack.joints.search(text, joint.end() + 4)
