@@ -17,7 +17,7 @@ from pathlib import Path
 from .errors import Misconfigured
 from .settings import Settings
 
-OPERATOR = "operator"
+OPERATOR = ":operator"  # no installation can be called so: ids hold no colon
 
 
 def secret_of(settings: Settings) -> bytes:

@@ -354,6 +354,7 @@ CREATE TABLE block_words (
   FOREIGN KEY (tenant_id, block_id) REFERENCES blocks ON DELETE CASCADE
 );
 CREATE INDEX block_words_gin ON block_words USING gin (words);
+CREATE INDEX block_words_of_scope ON block_words (scope_id);  -- how many there are: the other half of idf
 
 CREATE TABLE word_counts (
   scope_id    uuid NOT NULL,
