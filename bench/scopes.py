@@ -192,6 +192,7 @@ class _Writer:
             "created_at": since,
             "updated_at": since,
             "valid_from": since,
+            "utc_offset_min": 0,
             "expires_at": datetime.now(UTC) + timedelta(days=90),
         }
         said = sorted(set(words(block_text(name, predicate, object_, negated=False))))

@@ -71,7 +71,7 @@ class Caller:
 _bearer = HTTPBearer(auto_error=False, description="An installation's token, or the operator's.")
 
 
-def _caller(
+async def _caller(
     services: ServicesOf, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Caller:
     if credentials is None or not credentials.credentials:
@@ -79,7 +79,7 @@ def _caller(
     return Caller(services, credentials.credentials)
 
 
-def _scope_query(
+async def _scope_query(
     install: Annotated[str, Query(pattern=INSTALL)],
     profile: Annotated[str, Query(min_length=1, max_length=128)] = "default",
     principal: Annotated[str, Query(min_length=1, max_length=256)] = "local",
