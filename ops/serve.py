@@ -1,4 +1,7 @@
-"""`python -m nextlevel.ops.serve`: the API in one process. It starts while the stores are down, and ends within 5 s."""
+"""`python -m nextlevel.ops.serve`: the API and the dashboard in one process.
+
+It starts while the stores are down, and ends within 5 s of being told.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,17 @@ from nextlevel.api import create_app
 from nextlevel.errors import NextLevelError
 from nextlevel.settings import Settings, load
 
+from .dashboard import Dashboard, mount
+
 _GRACE_S = 3  # for requests in flight; the rest of the 5 s closes the stores
 
 
 class _Server(uvicorn.Server):
     """uvicorn, but a stop that was asked for is a clean exit: its own handler raises the signal again at the end."""
+
+    def __init__(self, config: uvicorn.Config, dashboard: Dashboard) -> None:
+        super().__init__(config)
+        self._dashboard = dashboard
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -29,6 +38,7 @@ class _Server(uvicorn.Server):
         yield
 
     def _stop(self) -> None:
+        self._dashboard.stop()  # its live streams never end by themselves
         self.should_exit = True
 
 
@@ -39,15 +49,17 @@ def serve(settings: Settings) -> None:
         Misconfigured: no address of a store is known.
     """
     settings.need_postgres(), settings.need_redis()  # here, where the message is short, not in a server's traceback
+    app = create_app(settings)
+    dashboard = mount(app)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         host=settings.serve_host,
         port=settings.serve_port,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
-    asyncio.run(_Server(config).serve())
+    asyncio.run(_Server(config, dashboard).serve())
 
 
 def main() -> int:

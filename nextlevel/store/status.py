@@ -15,16 +15,20 @@ async def snapshot(conn: Connection) -> dict[str, Any]:
     """The state of the pipeline over all tenants (inside `Database.pipeline`); ages in seconds."""
     stages = await conn.fetch(SQL.status.stages)
     ended = await conn.fetch(SQL.status.ended)
-    installations = await conn.fetch(SQL.status.installations)
     letters = await conn.fetch(SQL.status.count_dead_letters)
     latest = await conn.fetch(SQL.status.dead_letters, 20)
     return {
         "stages": {row["state"]: {k: v for k, v in row.items() if k != "state"} for row in stages},
         "ended_today": {row["state"]: row["turns"] for row in ended},
-        "installations": [dict(row) for row in installations],
+        "installations": await installations(conn),
         "dead_letters": {row["kind"]: row["letters"] for row in letters},
         "latest_dead_letters": [dict(row) for row in latest],
     }
+
+
+async def installations(conn: Connection) -> list[dict[str, Any]]:
+    """Who delivers, and how far: the hundred outboxes heard of last."""
+    return [dict(row) for row in await conn.fetch(SQL.status.installations)]
 
 
 async def add_dead_letter(
