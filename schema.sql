@@ -151,16 +151,19 @@ CREATE INDEX turns_hidden ON turns (install, seq) WHERE hidden;
 -- How fast turns end, and which did last: without a scan of all that ever ended.
 CREATE INDEX turns_ended ON turns (finished_at, id) WHERE finished_at IS NOT NULL;
 
--- What a step found in a turn, held until it is stored: raw as the extractor gave it, then applied once.
+-- What a step found in a turn, held until it is stored: what the model said, what was read from that and by the rules,
+-- then applied once.
 CREATE TABLE extractions (
   tenant_id   uuid NOT NULL,
   turn_id     text NOT NULL,
   extractor   text NOT NULL,               -- name and version
-  raw         jsonb NOT NULL,
+  raw         jsonb,                       -- what was found
   linked      jsonb,                       -- raw with proposed entities, once linked
   made_at     timestamptz NOT NULL DEFAULT now(),
+  answer      jsonb,                       -- what a model said, secrets taken out; null where none was asked
   PRIMARY KEY (tenant_id, turn_id),
-  FOREIGN KEY (tenant_id, turn_id) REFERENCES turns (tenant_id, id) ON DELETE CASCADE
+  FOREIGN KEY (tenant_id, turn_id) REFERENCES turns (tenant_id, id) ON DELETE CASCADE,
+  CHECK (raw IS NOT NULL OR answer IS NOT NULL)
 );
 
 -- Entries that never became a turn (quarantined), and turns that no retry can help (dead): input, reason, cure.

@@ -6,6 +6,7 @@ NextLevelError
 │  ├─ QueueUnreachable    Redis
 │  ├─ ServiceUnreachable  the recall service
 │  ├─ EmbedderUnavailable the embedding model or its endpoint
+│  ├─ ModelBusy           the language model or its server
 │  └─ ShortTermUnavailable  tier 2, the SQLite file beside the agent
 └─ Permanent              trying again can't help: visible, with its reason
    ├─ MalformedEvent      a turn event that breaks the contract
@@ -13,6 +14,7 @@ NextLevelError
    ├─ ScopeDenied         somebody asked for memory that is not theirs
    ├─ NotFound            there is no such thing in this scope
    ├─ Misconfigured       settings, data directory or schema are not as they must be
+   ├─ UnusableAnswer      what a language model said can't be used
    ├─ UnusableFile        a file that somebody handed us can't be read, or is not what it must be
    └─ AlreadyRunning      another process owns this data directory
 """
@@ -24,6 +26,8 @@ class NextLevelError(Exception):
 
 class Transient(NextLevelError):
     """The cause may pass: keep the work and try again, without counting an attempt."""
+
+    retry_after_s: float = 0.0  # how long the other side asks us to wait; 0: it does not say
 
 
 class StoreUnreachable(Transient):
@@ -40,6 +44,14 @@ class ServiceUnreachable(Transient):
 
 class EmbedderUnavailable(Transient):
     """No embedding can be had now; words and graph still answer."""
+
+
+class ModelBusy(Transient):
+    """The language model can't be reached, is busy or gave no answer in time (`timed_out`)."""
+
+    def __init__(self, message: str, *, retry_after_s: float = 0.0, timed_out: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after_s, self.timed_out = retry_after_s, timed_out
 
 
 class ShortTermUnavailable(Transient):
@@ -72,6 +84,14 @@ class NotFound(Permanent):
 
 class Misconfigured(Permanent):
     """Settings, data directory or schema are not as they must be; the message names the cure."""
+
+
+class UnusableAnswer(Permanent):
+    """A language model's answer is of no use. `code`: refused, malformed or truncated; `said`: what there is of it."""
+
+    def __init__(self, code: str, detail: str, said: str = "") -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code, self.detail, self.said = code, detail, said
 
 
 class UnusableFile(Permanent):

@@ -124,6 +124,20 @@ class Settings(BaseSettings):
     review_below: float = Field(
         default=0.5, ge=0, le=1, description="A block less sure than this goes to review and is not recalled."
     )
+    llm: str = Field(
+        default="auto",
+        pattern="^(auto|off)$",
+        description="`auto`: the language model helps to extract, where one is named. `off`: rules alone.",
+    )
+    llm_base_url: str | None = Field(
+        default=None,
+        description="An OpenAI-compatible server, e.g. http://localhost:11434/v1 for Ollama. Unset: rules alone.",
+    )
+    llm_model: str | None = Field(default=None, description="The model to ask there, by the server's own name.")
+    llm_api_key: SecretStr | None = Field(default=None, description="Its key, where the server wants one.")
+    llm_timeout_s: float = Field(
+        default=60, ge=1, le=300, description="Longest wait for one answer of the language model."
+    )
     hot_scopes: int = Field(
         default=64, ge=1, le=10_000, description="Scopes that `serve` keeps in memory, least used out first."
     )

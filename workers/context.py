@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import redis.asyncio as redis
 
-from nextlevel.inference import Embedder
+from nextlevel.inference import LLM, Embedder
 from nextlevel.queue.stages import StageQueue
 from nextlevel.settings import Settings
 from nextlevel.store.pool import Database
@@ -24,5 +24,6 @@ class WorkerContext:
     redis: redis.Redis
     queue: StageQueue
     embedder: Embedder | None  # None: it can't be loaded, or is not needed here; a block without a vector waits for one
+    llm: LLM | None = None  # None: there is none; the rules find what they find
     aliases: AliasCache = field(default_factory=AliasCache)
     ready: asyncio.Event = field(default_factory=asyncio.Event)  # set: something may have become ready to run

@@ -9,7 +9,8 @@ A turn arrives on a stream and `ingest` writes it to table turns, `received`. Th
 A job claims its turn under a fence: the claim raises the turn's fence and takes a lease, and every later write repeats
 the fence, so that of two workers one wins and the other's work is rolled back. The lease is kept alive by a heartbeat.
 
-* Something is down (Transient): the turn is put back with a growing delay, and no attempt is counted.
+* Something is down or busy (Transient): the turn is put back with a growing delay, or the one that was asked for, and
+  no attempt is counted.
 * The worker is killed: the lease runs out, and the reconciler (upkeep.py) queues the turn under its new fence. A turn
   that has killed two workers runs in a process of its own; the third time it is dead.
 * No retry can help (Permanent), or our code is wrong (any other exception): dead, with the reason or the traceback.
@@ -40,6 +41,10 @@ from .stages import extract_turn, link_turn, store_turn
 
 MOST_CRASHES = 3
 ISOLATED_FROM = 2
+LIMIT_S = 60.0
+"""Longest that a job may take, waiting for a language model aside."""
+ANSWERS = 2
+"""Answers of a language model that one job may wait for: one, and its repair."""
 _LONGEST_DELAY_S = 60.0
 
 _log = log.get("workers")
@@ -89,7 +94,7 @@ async def _act(ctx: WorkerContext, stage: str, claim: Claim) -> Outcome:
         await asyncio.shield(_settle(ctx, claim, _put_back(ctx, claim, 0, "its worker was stopped")))
         raise
     except Transient as error:
-        delay = min(_LONGEST_DELAY_S, 0.5 * 2 ** min(claim.fence, 10))
+        delay = max(error.retry_after_s, min(_LONGEST_DELAY_S, 0.5 * 2 ** min(claim.fence, 10)))
         _log.warning("turn_waits", stage=stage, turn_id=claim.turn.id, delay_s=delay, error=str(error))
         return await _settle(ctx, claim, _put_back(ctx, claim, delay, str(error)))
     except Permanent as error:

@@ -1,4 +1,4 @@
-"""How a stage of a turn can end. Each has a name; none of them is an exception."""
+"""How a stage of a turn can end. Each has a name; the one exception never leaves the stage."""
 
 from enum import StrEnum
 
@@ -10,3 +10,7 @@ class Outcome(StrEnum):
     PUT_BACK = "put_back"  # something is down: later, and no attempt is counted
     LOST = "lost"  # the lease ran out while we worked: what we did was rolled back
     DEAD = "dead"  # no retry can help: visible, with its reason
+
+
+class LeaseLost(Exception):
+    """The fence has moved: another worker owns the turn. Raised inside a transaction, to roll it back."""

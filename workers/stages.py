@@ -13,16 +13,13 @@ from nextlevel.store.forget import NOTHING, Forgotten, forget_blocks, retract_tu
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
+from .asking import hear
 from .context import WorkerContext
-from .outcomes import Outcome
+from .outcomes import LeaseLost, Outcome
 from .steps import apply, found, pipeline
 from .steps.link import Aliases, link
 
 _log = log.get("workers")
-
-
-class LeaseLost(Exception):
-    """The fence has moved: another worker owns the turn. Raised inside a transaction, to roll it back."""
 
 
 async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
@@ -31,14 +28,15 @@ async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     if claim.kind == "turn":
         async with ctx.db.pipeline() as conn:
             window = await turns.window(conn, claim, limit=pipeline.WINDOW_TURNS)
-    reading = pipeline.read(claim.kind, claim.turn, claim.body, window)
     try:
+        heard = await hear(ctx, claim, window)
+        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, heard)
         async with ctx.db.memory(claim.scope) as conn:
             await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **reading.facts)
             if reading.skip is not None:
                 await _advance(conn, claim, TurnState.SKIPPED, reading.skip)
                 return Outcome.SKIPPED
-            await extractions.save(conn, claim.scope, claim.turn.id, pipeline.EXTRACTOR, found.to_json(reading.found))
+            await extractions.save(conn, claim.scope, claim.turn.id, reading.extractor, found.to_json(reading.found))
             await _advance(conn, claim, TurnState.EXTRACTED)
     except LeaseLost:
         return Outcome.LOST

@@ -25,7 +25,7 @@ from nextlevel.store import blocks, recalls, scopes, turns
 from nextlevel.store.turns import Ready
 
 from .context import WorkerContext
-from .jobs import ISOLATED_FROM, MOST_CRASHES, STAGES
+from .jobs import ANSWERS, ISOLATED_FROM, MOST_CRASHES, STAGES
 
 LOOK_EVERY_S = 1.0
 CHORES_EVERY_S = 60.0
@@ -98,7 +98,7 @@ class Reconciler:
             sys.executable, "-m", "nextlevel.workers", "--isolated", str(turn.tenant_id), turn.id
         )
         try:
-            async with asyncio.timeout(_ISOLATED_LIMIT_S):
+            async with asyncio.timeout(_ISOLATED_LIMIT_S + ANSWERS * self.ctx.settings.llm_timeout_s):
                 await process.wait()
         finally:
             if process.returncode is None:

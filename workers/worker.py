@@ -14,7 +14,7 @@ from uuid import UUID
 
 from nextlevel import log, redis_client
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable, Transient
-from nextlevel.inference import Embedder, open_embedder
+from nextlevel.inference import Embedder, open_embedder, open_llm
 from nextlevel.queue import stages
 from nextlevel.queue.stages import Stages
 from nextlevel.settings import Settings
@@ -82,7 +82,10 @@ async def opened(settings: Settings, *, embeds: bool = True) -> AsyncIterator[tu
         embedder = _embedder(settings) if embeds else None
         if embedder is not None:
             stack.push_async_callback(embedder.close)
-        yield WorkerContext(settings, db, client, wakers, embedder), wakers
+        llm = open_llm(settings)
+        if llm is not None:
+            stack.push_async_callback(llm.close)
+        yield WorkerContext(settings, db, client, wakers, embedder, llm), wakers
 
 
 async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:
@@ -96,6 +99,7 @@ async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:
                 partial(jobs.arq_job, name),
                 {"worker": ctx},
                 concurrency=settings.stage_concurrency,
+                limit_s=jobs.LIMIT_S + jobs.ANSWERS * settings.llm_timeout_s,
             )
         except QueueUnreachable as error:
             _log.warning("stage_waits", stage=name, pause_s=pause, error=str(error))

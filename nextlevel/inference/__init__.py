@@ -1,11 +1,12 @@
-"""Models behind small protocols, with their time limits and error translation: for now the embedder."""
+"""Models behind small protocols, with their time limits and error translation: the embedder, the language model."""
 
 from nextlevel.settings import Settings
 
 from .embedder import Embedder, Vector, Vectors
+from .llm import LLM, Answer, Message, open_llm
 from .packaged import PackagedEmbedder
 
-__all__ = ["Embedder", "Vector", "Vectors", "open_embedder"]
+__all__ = ["LLM", "Answer", "Embedder", "Message", "Vector", "Vectors", "open_embedder", "open_llm"]
 
 
 def open_embedder(settings: Settings) -> Embedder:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from arq.typing import WorkerCoroutine
 
 _GRACE_S = 3
-_JOB_TIMEOUT_S = 60  # bounds how long arq hides a killed worker's job; the lease, shorter, is what counts
 _KEEP_QUEUED_MS = 30 * 24 * 3600 * 1000  # arq drops what is older; the default of a day loses a long weekend
 
 StageJob = Callable[[dict[str, Any], str, str, int], Coroutine[Any, Any, str]]
@@ -73,14 +72,18 @@ class Stages:
             return {stage: await self._pool.zcard(stage_queue(stage)) for stage in STAGES}
 
 
-async def work(url: str, stage: str, job: StageJob, context: dict[str, Any], *, concurrency: int) -> None:
+async def work(
+    url: str, stage: str, job: StageJob, context: dict[str, Any], *, concurrency: int, limit_s: float
+) -> None:
     """Run one stage's jobs until cancelled. Jobs in hand get 3 s to end; those that don't stay queued.
+
+    `limit_s` bounds a job, and how long arq hides that of a killed worker; the lease, shorter, is what counts.
 
     Raises:
         QueueUnreachable: Redis went away for longer than arq bears; begin again.
     """
     with translated():
-        worker = _worker(await _pool(url), stage, job, context, concurrency)
+        worker = _worker(await _pool(url), stage, job, context, concurrency, limit_s)
         running = asyncio.create_task(worker.async_run())
         try:
             await asyncio.shield(running)
@@ -103,7 +106,9 @@ async def _end(worker: Worker, running: asyncio.Task[None]) -> None:
         await running
 
 
-def _worker(pool: ArqRedis, stage: str, job: StageJob, context: dict[str, Any], concurrency: int) -> Worker:
+def _worker(
+    pool: ArqRedis, stage: str, job: StageJob, context: dict[str, Any], concurrency: int, limit_s: float
+) -> Worker:
     return Worker(
         functions=[func(cast("WorkerCoroutine", job), name=stage)],
         queue_name=stage_queue(stage),
@@ -111,7 +116,7 @@ def _worker(pool: ArqRedis, stage: str, job: StageJob, context: dict[str, Any], 
         ctx=context,
         handle_signals=False,
         max_jobs=concurrency,
-        job_timeout=_JOB_TIMEOUT_S,
+        job_timeout=limit_s,
         max_tries=1_000_000,  # a worker that is stopped uses up tries; ours are counted in table turns
         keep_result=0,  # a kept result blocks its job id
         poll_delay=0.05,

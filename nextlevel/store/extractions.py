@@ -1,4 +1,4 @@
-"""Table extractions: what was found in a turn, raw, held until it is applied once."""
+"""Table extractions: what a model said of a turn and what was found in it, held until it is applied once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,22 @@ from nextlevel.model import Scope
 
 from .pool import Connection
 from .sql import SQL
+from .turns import Claim
+
+
+async def keep_answer(conn: Connection, claim: Claim, extractor: str, answer: dict[str, Any]) -> bool:
+    """Hold what a model said, so that no crash asks it again. False: the lease was lost."""
+    scope = claim.scope
+    kept = await conn.fetchval(
+        SQL.extractions.keep_answer, scope.tenant_id, claim.turn.id, extractor, answer, claim.fence
+    )
+    return kept is not None
+
+
+async def answer(conn: Connection, scope: Scope, turn_id: str, extractor: str) -> dict[str, Any] | None:
+    """What this extractor's model said of the turn already; None: it was not asked yet."""
+    found: dict[str, Any] | None = await conn.fetchval(SQL.extractions.answer, scope.tenant_id, turn_id, extractor)
+    return found
 
 
 async def save(conn: Connection, scope: Scope, turn_id: str, extractor: str, raw: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from nextlevel.queue.stages import Stages
 
 
 async def run_worker(url, stage, job, until):
-    task = asyncio.create_task(stages.work(url, stage, job, {}, concurrency=2))
+    task = asyncio.create_task(stages.work(url, stage, job, {}, concurrency=2, limit_s=60))
     async with asyncio.timeout(20):
         await until.wait()
     task.cancel()

@@ -1,4 +1,4 @@
-"""The steps of reading a turn, in their order, and nothing else: pre-filter, extract, classify."""
+"""The steps of reading a turn, in their order, and nothing else: pre-filter, extract, merge, classify."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from nextlevel.store.turns import Claim
 
 from . import classify, explicit, prefilter
 from .extract import extract
+from .extract.llm import Heard
+from .extract.llm import read as read_answer
+from .extract.merge import merged
 from .found import Found
 
-__all__ = ["EXTRACTOR", "WINDOW_TURNS", "Reading", "read", "to_forget"]
+__all__ = ["EXTRACTOR", "WINDOW_TURNS", "Reading", "asks_a_model", "read", "to_forget"]
 
 EXTRACTOR = "rules-1"
 """Stored with what it found, so that a later version can be told from it."""
@@ -34,23 +37,34 @@ class Reading:
     found: Found = field(default_factory=Found)
     skip: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    extractor: str = EXTRACTOR
 
 
-def read(kind: str, turn: Turn, body: dict[str, Any], window: Sequence[Turn]) -> Reading:
-    """Read one turn event of any kind that has stages to go through."""
+def asks_a_model(kind: str, turn: Turn) -> bool:
+    """Whether a language model, where there is one, is worth its price: small talk and raw dumps stop before it."""
+    return kind == "turn" and prefilter.score(turn).passes
+
+
+def read(kind: str, turn: Turn, body: dict[str, Any], window: Sequence[Turn], heard: Heard | None = None) -> Reading:
+    """Read one turn event of any kind that has stages to go through. `heard` is what a language model said of it."""
     if kind == "remember":
         return _remember(turn, body)
     if kind == "turn":
-        return _turn(turn, window)
+        return _turn(turn, window, heard)
     return Reading(facts={"kind": kind})  # forget and retract: what they say is done in the store stage
 
 
-def _turn(turn: Turn, window: Sequence[Turn]) -> Reading:
+def _turn(turn: Turn, window: Sequence[Turn], heard: Heard | None) -> Reading:
     score = prefilter.score(turn)
     facts: dict[str, Any] = {"points": score.points, "reasons": list(score.reasons)}
     if not score.passes:
         return Reading(skip=f"not worth reading: {', '.join(score.reasons)}", facts=facts)
     extraction = extract(turn, window)
+    extractor = EXTRACTOR
+    if heard is not None:
+        extraction = merged(extraction, read_answer(heard, turn, window))
+        extractor = f"{EXTRACTOR}+{heard.model}@{heard.prompt}"
+        facts["model"] = heard.facts
     candidates = tuple(classify.classify(candidate) for candidate in extraction.candidates)
     facts |= {
         "candidates": len(candidates),
@@ -59,8 +73,8 @@ def _turn(turn: Turn, window: Sequence[Turn]) -> Reading:
         "retractions": len(extraction.retractions),
     }
     if not candidates and not extraction.retractions:
-        return Reading(skip="nothing worth keeping was said", facts=facts)
-    return Reading(Found(candidates, tuple(extraction.retractions)), facts=facts)
+        return Reading(skip="nothing worth keeping was said", facts=facts, extractor=extractor)
+    return Reading(Found(candidates, tuple(extraction.retractions)), facts=facts, extractor=extractor)
 
 
 def _remember(turn: Turn, body: dict[str, Any]) -> Reading:

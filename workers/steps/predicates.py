@@ -39,6 +39,11 @@ def cardinality(name: str) -> Cardinality:
     return get(name).cardinality
 
 
+def names() -> tuple[str, ...]:
+    """All canonical predicates, in the table's order."""
+    return tuple(_all()[0])
+
+
 def phrases(language: str) -> dict[str, str]:
     """Which verb phrase (case-folded) of a language says which predicate."""
     return _all()[1].get(language, {})

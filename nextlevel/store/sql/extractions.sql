@@ -4,6 +4,19 @@
 INSERT INTO extractions (tenant_id, turn_id, extractor, raw) VALUES ($1, $2, $3, $4)
 ON CONFLICT (tenant_id, turn_id) DO UPDATE SET extractor = excluded.extractor, raw = excluded.raw, linked = NULL, made_at = now();
 
+-- name: keep_answer
+-- What a model said, before anything is made of it. Nothing is returned where the lease was lost.
+-- $1 tenant · $2 turn · $3 extractor · $4 answer · $5 fence
+INSERT INTO extractions (tenant_id, turn_id, extractor, answer)
+SELECT $1, $2, $3, $4 FROM turns WHERE tenant_id = $1 AND id = $2 AND fence = $5 AND finished_at IS NULL
+ON CONFLICT (tenant_id, turn_id) DO UPDATE SET extractor = excluded.extractor, answer = excluded.answer, made_at = now()
+RETURNING true;
+
+-- name: answer
+-- What this extractor's model said of the turn already.
+-- $1 tenant · $2 turn · $3 extractor
+SELECT answer FROM extractions WHERE tenant_id = $1 AND turn_id = $2 AND extractor = $3 AND answer IS NOT NULL;
+
 -- name: link
 -- $1 tenant · $2 turn · $3 linked
 UPDATE extractions SET linked = $3 WHERE tenant_id = $1 AND turn_id = $2;

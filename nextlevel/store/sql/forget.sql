@@ -18,7 +18,7 @@ UPDATE blocks SET superseded_by = NULL WHERE tenant_id = $1 AND superseded_by = 
 -- name: scrub_extractions
 -- The model's or rules' own copy of what was said.
 -- $1 tenant · $2 blocks
-UPDATE extractions x SET raw = '{}', linked = NULL FROM block_sources s
+UPDATE extractions x SET raw = '{}', linked = NULL, answer = NULL FROM block_sources s
  WHERE s.tenant_id = $1 AND s.block_id = ANY ($2) AND x.tenant_id = $1 AND x.turn_id = s.turn_id;
 
 -- name: delete_blocks
@@ -40,7 +40,7 @@ DELETE FROM block_sources WHERE tenant_id = $1 AND turn_id = $2;
 
 -- name: scrub_turn
 -- $1 tenant · $2 turn
-UPDATE extractions SET raw = '{}', linked = NULL WHERE tenant_id = $1 AND turn_id = $2;
+UPDATE extractions SET raw = '{}', linked = NULL, answer = NULL WHERE tenant_id = $1 AND turn_id = $2;
 
 -- name: erase_turn
 -- An erased turn keeps id and fingerprint, without its words: else its number would be a gap, and fetched again.

@@ -3,6 +3,9 @@
 A step is `{"text"}` or `{"tool_calls": [{"name", "arguments"}]}`, and may have `match`, a pattern looked for in the
 last user message: titles and summaries come to the same endpoint and are answered apart. Steps without `match` are
 used once, in order; then the default answer, for ever.
+
+What goes wrong with servers are steps too: `{"text", "finish": "length"}`, `{"refusal"}`, `{"status", "headers"}`,
+`{"raw": text}` (a body that is no completion), `{"hang": True}` (no answer until the server is closed).
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ class FakeOpenAI(ThreadingHTTPServer):
         self._matched = [step for step in script if "match" in step]
         self._default = {"text": default}
         self._lock = threading.Lock()
+        self._closing = threading.Event()
         self.requests: list[dict[str, Any]] = []
         self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
 
@@ -53,7 +57,11 @@ class FakeOpenAI(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 
+    def wait_until_closed(self) -> None:
+        self._closing.wait()
+
     def __exit__(self, *exc: object) -> None:
+        self._closing.set()
         self.shutdown()
         self.server_close()
 
@@ -72,16 +80,25 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         step = self.server.next(request)
-        if request.get("stream"):
+        if step.get("hang"):
+            self.server.wait_until_closed()
+            self.close_connection = True
+        elif "status" in step:
+            self._send(step["status"], b'{"error": {"message": "scripted"}}', step.get("headers", {}))
+        elif "raw" in step:
+            self._send(200, step["raw"].encode(), {})
+        elif request.get("stream"):
             self._stream(step, request)
         else:
             self._json(_completion(step, request))
 
     def _json(self, payload: dict[str, Any]) -> None:
-        data = json.dumps(payload).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
+        self._send(200, json.dumps(payload).encode(), {})
+
+    def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 
@@ -111,6 +128,8 @@ def _calls(step: Step) -> list[dict[str, Any]]:
 def _completion(step: Step, request: dict[str, Any]) -> dict[str, Any]:
     calls = _calls(step)
     message: dict[str, Any] = {"role": "assistant", "content": step.get("text")}
+    if "refusal" in step:
+        message["refusal"] = step["refusal"]
     if calls:
         message["tool_calls"] = calls
     return {
@@ -119,7 +138,9 @@ def _completion(step: Step, request: dict[str, Any]) -> dict[str, Any]:
         "created": int(time.time()),
         "model": request.get("model", MODEL),
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": step.get("finish", "tool_calls" if calls else "stop")}
+        ],
     }
 
 

@@ -14,14 +14,36 @@ MOST_MEMORIES = 20
 
 _MOST_ENTITIES = 12
 
+_STRICT_KEYS = frozenset({"type", "enum", "items", "anyOf", "$ref"})
+"""Defaults, titles and bounds are ours to check: strict servers refuse some of them."""
+
+
+def _word(value: object) -> str | None:
+    """The bare slot as text; a port often comes as a number."""
+    return None if value is None else str(value).strip() or None
+
+
+def _day(value: object) -> date | None:
+    """A date, or none: a day that can't be read is no reason to lose what was said."""
+    try:
+        return date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None
+
+
+def _kind(value: object) -> object:
+    return value if value in set(EntityType) else EntityType.TOPIC
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)]
-Maybe = Annotated[str | None, BeforeValidator(lambda value: value if value is None or str(value).strip() else None)]
-Day = Annotated[date | None, BeforeValidator(lambda value: value or None)]
+Slot = Annotated[str | None, BeforeValidator(_word)]
+Day = Annotated[date | None, BeforeValidator(_day)]
 
 
 class Named(BaseModel):
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-    type: EntityType
+    name: Name
+    type: Annotated[EntityType, BeforeValidator(_kind)]
 
 
 class Memory(BaseModel):
@@ -29,11 +51,11 @@ class Memory(BaseModel):
 
     type: BlockType
     category: Category
-    subject: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    subject: Name
     predicate: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
     object: Words
-    key: Maybe = None
-    value: Maybe = None
+    key: Slot = None
+    value: Slot = None
     negated: bool = False
     corrects: bool = False
     explicit: bool = False
@@ -81,14 +103,10 @@ def _strict(part: Any) -> Any:
         return [_strict(each) for each in part]
     if not isinstance(part, dict):
         return part
-    # Defaults, titles and bounds are ours to check; strict servers refuse some of them.
-    kept = {name: _strict(value) for name, value in part.items() if name in _STRICT_KEYS or name in ("$defs",)}
+    kept = {name: _strict(value) for name, value in part.items() if name in _STRICT_KEYS}
+    for names in ("properties", "$defs"):
+        if names in part:
+            kept[names] = {name: _strict(value) for name, value in part[names].items()}
     if "properties" in part:
-        kept["properties"] = {name: _strict(value) for name, value in part["properties"].items()}
         kept |= {"required": list(part["properties"]), "additionalProperties": False}
-    if "$defs" in part:
-        kept["$defs"] = {name: _strict(value) for name, value in part["$defs"].items()}
     return kept
-
-
-_STRICT_KEYS = frozenset({"type", "enum", "items", "anyOf", "$ref"})
