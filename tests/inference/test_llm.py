@@ -46,9 +46,8 @@ async def test_a_server_that_knows_no_schema_is_asked_for_plain_json_from_then_o
 
 
 async def test_a_server_that_takes_the_request_in_no_format_refused_it():
-    with FakeOpenAI([{"status": 400}, {"status": 400}]) as server:
-        with pytest.raises(UnusableAnswer) as caught:
-            await asked(server)
+    with FakeOpenAI([{"status": 400}, {"status": 400}]) as server, pytest.raises(UnusableAnswer) as caught:
+        await asked(server)
     assert "refused" == caught.value.code
 
 
@@ -62,9 +61,8 @@ async def test_a_server_that_does_not_listen_is_busy_so_that_the_turn_waits():
 
 async def test_an_answer_that_takes_too_long_is_given_up_and_says_so():
     """A GPU that is swamped must not hold a worker's slot for ever."""
-    with FakeOpenAI([{"hang": True}]) as server:
-        with pytest.raises(ModelBusy) as caught:
-            await asked(server, timeout_s=0.3)
+    with FakeOpenAI([{"hang": True}]) as server, pytest.raises(ModelBusy) as caught:
+        await asked(server, timeout_s=0.3)
     assert caught.value.timed_out
 
 
@@ -106,9 +104,8 @@ async def test_a_server_that_asks_for_patience_is_not_asked_again_before():
     ],
 )
 async def test_an_answer_that_is_of_no_use_says_of_which_kind(step, code):
-    with FakeOpenAI([step]) as server:
-        with pytest.raises(UnusableAnswer) as caught:
-            await asked(server)
+    with FakeOpenAI([step]) as server, pytest.raises(UnusableAnswer) as caught:
+        await asked(server)
     assert code == caught.value.code
 
 

@@ -40,6 +40,7 @@ class FakeOpenAI(ThreadingHTTPServer):
         self._default = {"text": default}
         self._lock = threading.Lock()
         self._closing = threading.Event()
+        self.asked = threading.Event()
         self.requests: list[dict[str, Any]] = []
         self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
 
@@ -48,6 +49,7 @@ class FakeOpenAI(ThreadingHTTPServer):
         last = users[-1] if users else ""
         with self._lock:
             self.requests.append(request)
+            self.asked.set()
             for step in self._matched:
                 if re.search(step["match"], last, re.DOTALL):
                     return step

@@ -1,0 +1,217 @@
+"""A turn with a language model: asked once, held at once, and never lost to it. The fake server counts the calls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from nextlevel.inference.llm import CompatibleLLM
+from nextlevel.model import TurnState
+from nextlevel.settings import load
+from nextlevel.store import turns
+from nextlevel.store.forget import retract_turn
+from nextlevel.workers import asking, jobs
+from nextlevel.workers.outcomes import Outcome
+from nextlevel.workers.steps import pipeline
+from tests.support.builders import event
+from tests.support.host.fake_openai import MODEL, FakeOpenAI
+from tests.support.ports import free_port
+
+# The rules find the port and nothing of the owner; the model finds both.
+SAID = "waldseilgarten-crm runs on port 8080. Its nightly backups are Imke's baby."
+PORT = {
+    "type": "project_state",
+    "category": "tech_stack",
+    "subject": "waldseilgarten-crm",
+    "predicate": "runs_on_port",
+    "object": "8080",
+    "key": "port",
+    "value": "8080",
+    "confidence": 0.9,
+    "span": "waldseilgarten-crm runs on port 8080",
+    "entities": [],
+}
+OWNER = PORT | {
+    "type": "entity_relationship",
+    "predicate": "looks_after",
+    "subject": "Imke",
+    "object": "nightly backups",
+    "key": None,
+    "value": None,
+    "span": "Its nightly backups are Imke's baby",
+}
+BOTH = {"text": json.dumps({"memories": [PORT, OWNER]})}
+OWNED = ("Imke", "looks_after", "nightly backups")
+
+
+@asynccontextmanager
+async def model(bench, *steps: dict, timeout_s: float = 10) -> AsyncIterator[FakeOpenAI]:
+    """The bench's worker with a model that answers so."""
+    with FakeOpenAI(list(steps), default='{"memories": []}') as server:
+        bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=timeout_s)
+        yield server
+        await bench.ctx.llm.close()
+
+
+async def extract(bench) -> Outcome:
+    async with bench.ctx.db.pipeline() as conn:
+        [turn] = await turns.ready(conn, TurnState.RECEIVED, limit=10, gap_wait_s=0)
+    return await jobs.run(bench.ctx, "extract", turn.tenant_id, turn.id, turn.fence)
+
+
+async def facts_of_extract(bench) -> dict:
+    [row] = await bench.rows("SELECT facts FROM trace_events WHERE step = 'extract'")
+    return json.loads(row["facts"])
+
+
+async def test_what_only_the_model_finds_is_remembered_beside_what_the_rules_find_and_once(bench):
+    async with model(bench, BOTH) as server:
+        await bench.remember(event(SAID, seq=1))
+    assert 1 == len(server.requests)
+    found = await bench.facts()
+    assert OWNED in found
+    assert 1 == len([fact for fact in found if fact[1] == "runs_on_port"]), "found twice, it is one memory"
+    facts = await facts_of_extract(bench)
+    assert (MODEL, 1, 1, 1) == tuple(facts["model"][name] for name in ("model", "calls", "tokens_in", "tokens_out"))
+    assert 12 == len(facts["model"]["prompt"])
+    assert facts["model"]["ms"] >= 0
+    [row] = await bench.rows("SELECT extractor, answer FROM extractions")
+    assert row["extractor"].endswith(f"+{MODEL}@{facts['model']['prompt']}")
+    assert "Imke" in row["answer"]
+
+
+async def test_a_crash_after_the_answer_asks_no_model_again(bench, monkeypatch):
+    """A model's answer is what costs: money, seconds, and on a second call perhaps another answer."""
+    async with model(bench, BOTH) as server:
+        await bench.tell(event(SAID, seq=1))
+        with monkeypatch.context() as crash:
+            crash.setattr(pipeline, "read", crashing)
+            task = asyncio.create_task(extract(bench))
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert [("received", 0)] == [tuple(row) for row in await bench.rows("SELECT state, crashes FROM turns")]
+        await bench.drain()
+        assert 1 == len(server.requests)
+    assert OWNED in await bench.facts()
+
+
+def crashing(*_: object) -> None:
+    raise asyncio.CancelledError
+
+
+async def test_a_busy_model_puts_the_turn_back_for_as_long_as_it_asks_and_counts_no_attempt(bench):
+    """A rate limit never ends a turn, and is heeded rather than hammered."""
+    async with model(bench, {"status": 429, "headers": {"Retry-After": "1200"}}) as server:
+        await bench.tell(event(SAID, seq=1))
+        assert Outcome.PUT_BACK is await extract(bench)
+        assert 1 == len(server.requests)
+    [row] = await bench.rows(
+        "SELECT state, attempts, reason, extract(epoch FROM not_before - now()) > 1100 AS patient FROM turns"
+    )
+    assert ("received", 0, True) == (row["state"], row["attempts"], row["patient"])
+    assert "429" in row["reason"]
+    assert [] == await bench.rows("SELECT FROM extractions")
+
+
+async def test_a_server_that_is_gone_is_waited_for_and_the_turn_is_whole_when_it_is_back(bench):
+    gone = CompatibleLLM(f"http://127.0.0.1:{free_port()}/v1", MODEL, None, timeout_s=10)
+    bench.ctx.llm = gone
+    await bench.tell(event(SAID, seq=1))
+    assert Outcome.PUT_BACK is await extract(bench)
+    await gone.close()
+    async with model(bench, BOTH):
+        await bench.rows("UPDATE turns SET not_before = NULL")
+        await bench.drain()
+    assert OWNED in await bench.facts()
+
+
+async def test_a_turn_on_which_the_model_always_runs_out_of_time_goes_by_the_rules_in_the_end(bench):
+    """One message that is too much for a small machine must not hold up its session for ever."""
+    async with model(bench, *[{"hang": True}] * asking.PATIENT_CLAIMS, timeout_s=0.2):
+        await bench.tell(event(SAID, seq=1))
+        for _ in range(asking.PATIENT_CLAIMS - 1):
+            assert Outcome.PUT_BACK is await extract(bench)
+            await bench.rows("UPDATE turns SET not_before = NULL")
+        await bench.drain()
+    assert {"home:1": "stored"} == await bench.states()
+    assert (await facts_of_extract(bench))["model"]["trouble"].startswith("timed out")
+
+
+async def test_an_answer_that_stays_unusable_leaves_the_rules_alone_and_the_trace_says_so(bench):
+    async with model(bench, {"text": "no JSON"}, {"text": "none now either"}) as server:
+        await bench.remember(event(SAID, seq=1))
+        assert 2 == len(server.requests)
+    assert {"home:1": "stored"} == await bench.states()
+    assert {"runs_on_port"} <= {predicate for _, predicate, _ in await bench.facts()}
+    assert (await facts_of_extract(bench))["model"]["trouble"].startswith("malformed")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        event("thanks, have a nice weekend!", seq=1),
+        event("Grandma's plum cake needs 40 minutes", seq=1, kind="remember", turn=0),
+    ],
+)
+async def test_a_model_is_not_paid_for_small_talk_nor_for_what_was_said_on_purpose(bench, told):
+    async with model(bench) as server:
+        await bench.remember(told)
+    assert [] == server.requests
+
+
+async def test_no_transaction_is_open_while_the_model_thinks(bench):
+    """A GPU that thinks for a minute must not hold a lock, nor one of the pool's connections."""
+    async with model(bench, {"hang": True}) as server:
+        await bench.tell(event(SAID, seq=1))
+        async with started(extract(bench)):
+            await asyncio.to_thread(server.asked.wait, 20)
+            open_ = await bench.rows(
+                "SELECT FROM pg_stat_activity WHERE usename = 'nextlevel_service' AND xact_start IS NOT NULL "
+                "AND datname = current_database()"
+            )
+    assert [] == open_
+
+
+async def test_a_worker_that_lost_its_lease_meanwhile_holds_nothing(bench, monkeypatch):
+    async with model(bench, BOTH):
+        await bench.tell(event(SAID, seq=1))
+        real = asking.llm.ask
+
+        async def overtaken(*args):
+            heard = await real(*args)
+            await bench.rows("UPDATE turns SET fence = fence + 1")
+            return heard
+
+        monkeypatch.setattr(asking.llm, "ask", overtaken)
+        assert Outcome.LOST is await extract(bench)
+    assert [] == await bench.rows("SELECT FROM extractions")
+
+
+async def test_what_a_model_said_of_a_turn_goes_when_the_turn_is_undone(bench):
+    """Erasure follows into everything that was made of the words."""
+    async with model(bench, BOTH):
+        await bench.remember(event(SAID, seq=1))
+    scope = await bench.scope()
+    async with bench.ctx.db.memory(scope) as conn:
+        await retract_turn(conn, scope, "home:1", reason="undone")
+    assert [None] == [row["answer"] for row in await bench.rows("SELECT answer FROM extractions")]
+
+
+def test_llm_off_forces_the_rules(monkeypatch, tmp_path):
+    """`NEXTLEVEL_LLM=off` is the switch that is remembered when a model misbehaves."""
+    monkeypatch.setenv("NEXTLEVEL_LLM", "off")
+    assert "off" == load(data_dir=tmp_path).llm
+
+
+@asynccontextmanager
+async def started(work) -> AsyncIterator[asyncio.Task]:
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
