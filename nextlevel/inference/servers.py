@@ -1,4 +1,4 @@
-"""Model servers that speak OpenAI's protocol, as one who sets them up asks them: which models, and does this one embed?"""
+"""Model servers that speak OpenAI's protocol, as one who sets them up asks them: which models, and do they embed?"""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def _client(base_url: str, api_key: str | None, timeout_s: float) -> Async
     try:
         yield client
     except openai.APIConnectionError as error:  # a timeout too
-        raise ModelBusy(f"{base_url} does not answer ({error})") from error
+        raise ModelBusy(f"{base_url} does not answer ({error.__cause__ or error}): is the server started?") from error
     except openai.APIStatusError as error:
         if error.status_code >= 500 or error.status_code == 429:
             raise ModelBusy(f"{base_url} answers {error.status_code}") from error

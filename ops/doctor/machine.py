@@ -1,4 +1,4 @@
-"""What is on this machine: the data directory, the embedded stores in it, `up`, the embedder, the agents' plugins."""
+"""What is on this machine: the data directory, the embedded stores in it, `up`, the models, the agents' plugins."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import Any
 
 import psutil
 
-from nextlevel.errors import EmbedderUnavailable
-from nextlevel.inference import open_embedder
+from nextlevel.errors import EmbedderUnavailable, ModelBusy, UnusableAnswer
+from nextlevel.inference import open_embedder, servers
 from nextlevel.ops.up import place, postgres, valkey
 
 from .finding import Finding, broken, ok, weak
 from .patient import Patient
 
 STUCK_S = 300.0
+MODEL_ANSWERS_WITHIN_S = 5.0
 
 
 async def data_directory(patient: Patient) -> list[Finding]:
@@ -73,6 +74,24 @@ async def embedder(patient: Patient) -> list[Finding]:
         return [weak(link, str(error), cure)]
     took_ms = (time.monotonic() - loaded) * 1000
     return [ok(link, f"{made.model}, loaded in {loaded - since:.1f} s, a query takes {took_ms:.0f} ms")]
+
+
+async def model(patient: Patient) -> list[Finding]:
+    """The language model, where one is named: it is there under that name. Nothing is asked of it."""
+    link, ours = "model", patient.settings
+    if ours.llm == "off" or ours.llm_base_url is None:
+        return [ok(link, "none is named: extraction goes by rules alone")]
+    key = None if ours.llm_api_key is None else ours.llm_api_key.get_secret_value()
+    try:
+        found = await servers.models(ours.llm_base_url, key, timeout_s=MODEL_ANSWERS_WITHIN_S)
+    except (ModelBusy, UnusableAnswer) as error:
+        return [
+            weak(link, f"{error}; meanwhile turns wait for it, then go by rules", "start it, or run `nextlevel setup`")
+        ]
+    if ours.llm_model not in found:
+        cure = "fetch it there, or run `nextlevel setup`"
+        return [weak(link, f"{ours.llm_base_url} has no model {ours.llm_model}", cure)]
+    return [ok(link, f"{ours.llm_model} at {ours.llm_base_url}")]
 
 
 async def agents(patient: Patient) -> list[Finding]:

