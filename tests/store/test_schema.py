@@ -113,9 +113,7 @@ async def test_every_named_query_prepares_against_the_schema(database, path):
 async def test_the_service_login_owns_nothing_and_sees_nothing_by_itself(database):
     conn = await asyncpg.connect(database.dsn)
     try:
-        owned = await conn.fetchval(
-            "SELECT count(*) FROM pg_class WHERE relowner = 'nextlevel_service'::regrole"
-        )
+        owned = await conn.fetchval("SELECT count(*) FROM pg_class WHERE relowner = 'nextlevel_service'::regrole")
         assert 0 == owned
         for table in ("turns", "blocks", "block_words", "word_counts"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):

@@ -63,9 +63,7 @@ async def test_the_same_turn_under_another_id_is_skipped_and_names_its_twin(db):
 async def test_a_cloned_home_inherits_its_owner_and_a_stranger_is_refused(db):
     owner = await builders.scope(db, install="abc")
     async with db.pipeline() as conn:
-        clone = await scopes.resolve(
-            conn, "abc.12ff00", profile="default", principal="local", accept_unenrolled=False
-        )
+        clone = await scopes.resolve(conn, "abc.12ff00", profile="default", principal="local", accept_unenrolled=False)
         assert owner == clone
         with pytest.raises(UnknownInstallation):
             await scopes.resolve(conn, "nobody", profile="p", principal="local", accept_unenrolled=False)
