@@ -85,12 +85,11 @@ async def model(patient: Patient) -> list[Finding]:
     try:
         found = await servers.models(ours.llm_base_url, key, timeout_s=MODEL_ANSWERS_WITHIN_S)
     except (ModelBusy, UnusableAnswer) as error:
-        return [
-            weak(link, f"{error}; meanwhile turns wait for it, then go by rules", "start it, or run `nextlevel setup`")
-        ]
+        cure = "start it, choose another by `nextlevel setup`, or set NEXTLEVEL_LLM=off to go by rules"
+        return [broken(link, f"{error}; turns wait for it", cure)]
     if ours.llm_model not in found:
-        cure = "fetch it there, or run `nextlevel setup`"
-        return [weak(link, f"{ours.llm_base_url} has no model {ours.llm_model}", cure)]
+        cure = "fetch it there, or choose another by `nextlevel setup`"
+        return [broken(link, f"{ours.llm_base_url} has no model {ours.llm_model}", cure)]
     return [ok(link, f"{ours.llm_model} at {ours.llm_base_url}")]
 
 

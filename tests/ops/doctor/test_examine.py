@@ -141,15 +141,15 @@ async def test_an_embedder_that_cannot_be_loaded(tmp_path: Path, monkeypatch: py
 
 
 async def test_a_model_that_is_away_and_one_that_is_not_there(tmp_path: Path) -> None:
-    """Extraction goes on by rules, so it is weak and not broken; both cures are commands."""
+    """Turns wait for a model that was named, so nothing moves until it is there or is named no more."""
     named = {"data_dir": tmp_path, "llm_model": "qwen3:8b"}
     away = await only("model", load(**named, llm_base_url=f"http://127.0.0.1:{free_port()}/v1"))
-    assert (State.WEAK, "start it, or run `nextlevel setup`") == (away.state, away.cure)
+    assert (State.BROKEN, True) == (away.state, "NEXTLEVEL_LLM=off" in away.cure)
     with serving("llama3.2:3b") as server:
         missing = await only("model", load(**named, llm_base_url=server.base_url))
         server.models = ("qwen3:8b",)
         there = await only("model", load(**named, llm_base_url=server.base_url))
-    assert (State.WEAK, "fetch it there, or run `nextlevel setup`") == (missing.state, missing.cure)
+    assert (State.BROKEN, True) == (missing.state, "`nextlevel setup`" in missing.cure)
     assert State.OK is there.state
 
 
