@@ -14,7 +14,6 @@ import random
 import sqlite3
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -100,22 +99,24 @@ class Subject:
         return {"told": self._told, "kept": kept}
 
     def commits(self, said: Said) -> int:
-        """How many transactions that change something, and so wait for the disk, one turn takes."""
-        changed = Counter[str]()
+        """How many transactions one turn takes that change something and wait for the disk."""
+        waits, full = 0, True
         with self.home.database.reading() as connection:
             before = connection.total_changes
 
             def traced(statement: str) -> None:
-                nonlocal before
-                if statement.startswith("COMMIT") and connection.total_changes > before:
-                    changed["commits"] += 1
+                nonlocal before, full, waits
+                if statement.startswith("PRAGMA synchronous"):
+                    full = statement.endswith("FULL")
+                elif statement.startswith("COMMIT") and connection.total_changes > before:
+                    waits += full
                     before = connection.total_changes
 
             connection.set_trace_callback(traced)
         self.keep(said)
         with self.home.database.reading() as connection:
             connection.set_trace_callback(None)
-        return changed["commits"]
+        return waits
 
 
 def _messages(said: Said) -> list[dict[str, Any]]:

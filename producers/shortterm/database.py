@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,16 +42,23 @@ class Database:
         self.path, self.home, self.base, self.copied = path, home, base, copied
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._wal, self._lasting = False, True  # of the open connection: its journal, and how it was last set
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
         """A write transaction, begun at once so that what is read in it still holds when it commits; then fsync'd.
+
+        One that is not `lasting` survives the process, and a power cut only once a later one was fsync'd. It is for
+        what can be found out again, such as what has been sent; it costs no wait for the disk.
 
         Raises:
             ShortTermUnavailable: it can't be written; nothing of this transaction was.
         """
         with self._lock, self._translated():
             connection = self._open()
+            if self._wal and lasting != self._lasting:  # with a rollback journal less than FULL could damage the file
+                connection.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
+                self._lasting = lasting
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -99,7 +107,7 @@ class Database:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
             try:
-                prepare(connection, self.path)
+                self._wal, self._lasting = prepare(connection, self.path) == "wal", True
             except BaseException:
                 connection.close()
                 raise
@@ -122,8 +130,8 @@ def cure(error: sqlite3.Error) -> str:
     return _CURES.get(code & 0xFF, str(error))
 
 
-def prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Set the connection so that a commit is on the disk, and make the tables where there are none.
+def prepare(connection: sqlite3.Connection, path: Path) -> str:
+    """Set the connection so that a commit is on the disk, make the tables where there are none; the journal's mode.
 
     Raises:
         Misconfigured: a newer version of nextlevel made this file.
@@ -139,6 +147,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         _create(connection)
     if _version(connection) != SCHEMA_VERSION:
         raise Misconfigured(f"{path} was made by a newer version of nextlevel; run `nextlevel hermes install` again")
+    return mode
 
 
 def durability(mode: str) -> list[str]:
@@ -152,12 +161,19 @@ def durability(mode: str) -> list[str]:
 
 def journal(connection: sqlite3.Connection) -> str:
     """WAL where the file system can (a network one can't), else a rollback journal."""
-    try:
-        mode = str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-            raise
-        mode = ""
+    ends = time.monotonic() + BUSY_S
+    while True:
+        try:
+            mode = str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+            break
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                mode = ""
+                break
+            # Where two open a new file at once, SQLite refuses one of them without waiting for the other.
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.005)
     if mode == "wal":
         return mode
     return str(connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0])

@@ -68,7 +68,7 @@ def settle(database: Database, redis: Redis, *, timeout_s: float) -> None:
     depth, *raw = redis.pipeline([["XLEN", STREAM], *asked], timeout_s=timeout_s)
     found = {install: receipts.parse(each) for install, each in zip(installs, raw, strict=True)}
     if any(found.values()):
-        with database.transaction() as connection:
+        with database.transaction(lasting=False) as connection:
             identities = connection.execute(sql.AWAITED).fetchall()
             if not identities:
                 # Nothing was ever written here, and yet Postgres has heard of this id: tier 2 was lost or left behind.
@@ -83,7 +83,7 @@ def settle(database: Database, redis: Redis, *, timeout_s: float) -> None:
 
 def claim(database: Database, limit: int) -> Sequence[Mapping[str, object]]:
     """Take what is due, oldest first, and note that it is being sent: another drainer leaves it alone for 30 s."""
-    with database.transaction() as connection:
+    with database.transaction(lasting=False) as connection:
         now = time.time()
         due = connection.execute(sql.DUE, {"now": now, "limit": limit}).fetchall()
         connection.executemany(sql.MARK_PUBLISHED, [{"row": row["row"], "now": now} for row in due])
@@ -103,6 +103,6 @@ def _send(database: Database, redis: Redis, claimed: Sequence[Mapping[str, objec
         redis.pipeline(commands, timeout_s=timeout_s)
     except QueueUnreachable:
         # Some may have arrived; ingest knows a turn that comes twice.
-        with database.transaction() as connection:
+        with database.transaction(lasting=False) as connection:
             release(connection, claimed)
         raise
