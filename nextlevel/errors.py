@@ -55,7 +55,7 @@ class ModelBusy(Transient):
 
 
 class ShortTermUnavailable(Transient):
-    """Tier 2 can't be read or written: disk full, locked for too long, or damaged. The message names the file and the cure."""
+    """Tier 2 can't be read or written: disk full, locked too long, or damaged. The message names file and cure."""
 
 
 class Permanent(NextLevelError):

@@ -66,7 +66,8 @@ class Place:
             return
         except OSError as error:
             raise Misconfigured(
-                f"{directory} can't be made ({error.strerror}): free or open its disk, or choose another NEXTLEVEL_DATA_DIR"
+                f"{directory} can't be made ({error.strerror}): "
+                f"free or open its disk, or choose another NEXTLEVEL_DATA_DIR"
             ) from error
         if self.user is not None:
             os.chown(directory, self.user.pw_uid, self.user.pw_gid)
