@@ -254,7 +254,7 @@ async def _backlog(
 async def _until_ended(postgres: asyncpg.Connection[asyncpg.Record], count: int) -> None:
     query = "SELECT count(*) FROM turns WHERE install = $1 AND finished_at IS NOT NULL"
     deadline = time.monotonic() + ENDED_WITHIN_S  # past it the turns that lack are counted as lost
-    while await postgres.fetchval(query, INSTALL) < count and time.monotonic() < deadline:  # noqa: ASYNC110 - a poll
+    while await postgres.fetchval(query, INSTALL) < count and time.monotonic() < deadline:
         await asyncio.sleep(0.2)
 
 

@@ -120,5 +120,5 @@ async def _healthy(fleet: Fleet, name: str) -> bool:
 
 async def _until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(60):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens in other processes
+        while not await condition():
             await asyncio.sleep(0.2)

@@ -319,7 +319,7 @@ async def db(database: stores.Database) -> AsyncIterator[Database]:
 
 async def _until_in_order(settings: Settings, link: str) -> None:
     async with asyncio.timeout(30):
-        while any(finding.state is not State.OK for finding in await found(link, settings)):  # noqa: ASYNC110 - other processes
+        while any(finding.state is not State.OK for finding in await found(link, settings)):
             await asyncio.sleep(0.1)
 
 
