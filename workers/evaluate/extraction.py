@@ -10,8 +10,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from typing import Any
 
 from nextlevel.errors import Transient
@@ -62,9 +62,8 @@ async def predict(settings: Settings, sessions: Sequence[Session], done: Callabl
     Raises:
         Stuck: something that the stages need stays away.
     """
-    async with opened(settings) as (ctx, _):
-        # Vectors rank what is recalled; nothing that is scored here asks them, and they cost most of the time.
-        ctx = replace(ctx, embedder=None)
+    # Vectors rank what is recalled; nothing that is scored here asks them, and they cost most of the time.
+    async with opened(settings, embeds=False) as (ctx, _):
         await streams.ensure_group(ctx.redis)
         places: dict[str, Place] = {}
         for session in sessions:
@@ -156,7 +155,6 @@ def _rows(told: export.Told, places: dict[str, Place]) -> Iterator[dict[str, Any
         if place.session in seen:
             continue
         seen.add(place.session)
-        zone = place.at.utcoffset() or timedelta()
         yield {
             "session": place.session,
             "turn": place.n,
@@ -170,13 +168,13 @@ def _rows(told: export.Told, places: dict[str, Place]) -> Iterator[dict[str, Any
             "context": block.context,
             "confidence": round(block.confidence, 3),
             "status": block.status,
-            "valid_from": _day(block.valid_from, zone),
-            "valid_to": _day(block.valid_to, zone),
+            "valid_from": _day(block.valid_from, place.at.tzinfo),
+            "valid_to": _day(block.valid_to, place.at.tzinfo),
             "entities": list(told.names),
             "polarity": "-" if block.negated else "+",
         }
 
 
-def _day(moment: datetime | None, zone: timedelta) -> str | None:
+def _day(moment: datetime | None, zone: tzinfo | None) -> str | None:
     """The day of a moment where the speaker is."""
-    return None if moment is None else (moment + zone).date().isoformat()
+    return None if moment is None else moment.astimezone(zone).date().isoformat()
