@@ -8,10 +8,10 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test check fix clean links
+.PHONY: help setup dev host demo test bench-sync-turn bench-prefetch bench-pipeline check fix dist clean links
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 setup: links $(VENV)/.installed ## make .venv and install nextlevel into it
 
@@ -21,15 +21,30 @@ demo: setup ## play a month of sessions through everything, on this machine only
 test: dev host ## run all tests: on a real Postgres, a real Valkey and a real Hermes
 	@$(BIN)/pytest $(ARGS)
 
+bench-sync-turn: setup ## how long the plugin holds up the host at a turn's end, beside a bare insert (2 minutes)
+	@$(BIN)/python -m bench.sync_turn $(ARGS)
+
+bench-prefetch: setup ## how long recall holds up a turn, beside bare round trips to Redis and Postgres (5 minutes)
+	@$(BIN)/python -m bench.prefetch $(ARGS)
+
+bench-pipeline: setup ## how fast a turn becomes memory, one by one and from a backlog (2 minutes)
+	@$(BIN)/python -m bench.pipeline $(ARGS)
+
 check: dev ## formatting, lint, types and import contracts; changes nothing
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-fix: dev ## format the code and mend what the linter can
+fix: dev ## format the code, mend what the linter can, print the reference pages anew
 	@$(BIN)/ruff format
 	@$(BIN)/ruff check --fix
+	@$(BIN)/python -m nextlevel.ops.reference
+
+dist: dev ## build the sdist, and from it the wheel, into dist/
+	@rm -rf dist
+	@$(BIN)/uv build --quiet --out-dir dist .
+	@ls dist
 
 clean: ## remove environments, caches and the demo's data
 	@rm -rf $(VENV) .hermes .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage* dist
