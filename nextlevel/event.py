@@ -135,6 +135,14 @@ def peek_id(fields: Mapping[bytes, bytes]) -> str | None:
     return found if isinstance(found, str) and _ID.fullmatch(found) else None
 
 
+def unpacked(fields: Mapping[bytes, bytes]) -> bytes | None:
+    """The JSON of an entry as bytes, whether or not it is a valid event; None where it can't be unpacked."""
+    try:
+        return _raw(fields)
+    except MalformedEvent:
+        return None
+
+
 def check(document: Mapping[str, Any]) -> Event:
     """An Event from a JSON object, each field checked. Unknown fields are ignored, so that newer producers can add.
 
@@ -197,13 +205,16 @@ def moment(at: str) -> datetime:
     return value
 
 
-def _document(fields: Mapping[bytes, bytes]) -> Mapping[str, Any]:
+def _raw(fields: Mapping[bytes, bytes]) -> bytes:
     if b"e" in fields:
-        raw = fields[b"e"]
-    elif b"z" in fields:
-        raw = _inflate(fields[b"z"])
-    else:
-        raise MalformedEvent("no_event", f"no field e or z, only {sorted(fields)!r}"[:200])
+        return fields[b"e"]
+    if b"z" in fields:
+        return _inflate(fields[b"z"])
+    raise MalformedEvent("no_event", f"no field e or z, only {sorted(fields)!r}"[:200])
+
+
+def _document(fields: Mapping[bytes, bytes]) -> Mapping[str, Any]:
+    raw = _raw(fields)
     if len(raw) > MAX_EVENT_BYTES:
         raise MalformedEvent("too_large", f"{len(raw)} bytes; at most {MAX_EVENT_BYTES}")
     try:

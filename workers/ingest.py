@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 from nextlevel import log, receipts
 from nextlevel.errors import MalformedEvent, QueueUnreachable, Transient, UnknownInstallation
-from nextlevel.event import Event, decode, peek_id
+from nextlevel.event import Event, decode, packed, peek_id, unpacked
 from nextlevel.model import Scope
 from nextlevel.queue import streams
 from nextlevel.queue.streams import Entry
+from nextlevel.safety.harmless import harmless
+from nextlevel.safety.redact import redact
 from nextlevel.store import scopes, trace, turns
 from nextlevel.store.pool import Connection
 from nextlevel.store.status import add_dead_letter
@@ -146,13 +148,14 @@ async def _file(conn: Connection, owners: _Owners, entry: Entry) -> set[str]:
     try:
         if entry.deliveries >= streams.LAST_DELIVERY:
             raise MalformedEvent("undeliverable", f"delivered {entry.deliveries} times and never finished")
-        event = decode(entry.fields)
+        event, redacted = harmless(decode(entry.fields))
         scope = await owners.of(event.install, event.profile, event.principal)
     except (MalformedEvent, UnknownInstallation) as error:
         return await _refuse(conn, owners, entry, error)
     filed, how = await turns.receive(conn, event, scope)
     if how != "duplicate":
-        await trace.add(conn, scope.tenant_id, filed, "ingest", how=how, kind=event.kind, **_sizes(event))
+        facts = {"how": how, "kind": event.kind, **_sizes(event)} | ({"redacted": redacted} if redacted else {})
+        await trace.add(conn, scope.tenant_id, filed, "ingest", **facts)
     return {event.install}
 
 
@@ -175,7 +178,6 @@ async def _refuse(
 
 
 async def _quarantine(conn: Connection, entry: Entry, code: str, reason: str, scope: Scope | None) -> None:
-    raw = entry.fields.get(b"e") or entry.fields.get(b"z") or repr(dict(entry.fields)).encode()
     await add_dead_letter(
         conn,
         "quarantined",
@@ -184,8 +186,17 @@ async def _quarantine(conn: Connection, entry: Entry, code: str, reason: str, sc
         entry_id=f"{entry.stream}/{entry.id.decode()}",
         code=code,
         reason=reason,
-        raw=raw,
+        raw=_as_it_came(entry),
     )
+
+
+def _as_it_came(entry: Entry) -> bytes:
+    """The entry's own words, so that it can be told again; what is broken may hold secrets like any other text."""
+    raw = unpacked(entry.fields)
+    if raw is None:
+        return repr(dict(entry.fields)).encode()
+    harmless_text = redact(raw.decode("utf-8", "surrogateescape")).text
+    return next(iter(packed(harmless_text.encode("utf-8", "surrogateescape")).values()))
 
 
 def _sizes(event: Event) -> dict[str, int]:

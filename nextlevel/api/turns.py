@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,8 +14,9 @@ from pydantic import BaseModel, Field
 
 from nextlevel.errors import NotFound
 from nextlevel.event import Event, base_install, check, fingerprint
-from nextlevel.model import TERMINAL_STATES, BlockType, ToolCall
+from nextlevel.model import TERMINAL_STATES, BlockType
 from nextlevel.queue import numbered, streams
+from nextlevel.safety.harmless import harmless
 from nextlevel.safety.markers import strip
 from nextlevel.safety.redact import redact
 from nextlevel.store import trace, turns
@@ -44,7 +45,7 @@ async def publish(body: TurnBody, caller: CallerOf, services: ServicesOf) -> Tur
     """Take a turn from any host. It is safe once its number is under the receipt's mark; until then, keep it."""
     event = check(body.event)
     caller.may_act_for(event.install)
-    await streams.publish(services.redis, _harmless(event))
+    await streams.publish(services.redis, harmless(event)[0])
     return TurnOut(id=event.id, state="published")
 
 
@@ -112,17 +113,3 @@ def _event(body: RememberBody, install: str) -> Event:
     )
     # As a reader would take it in: NULs and broken Unicode out.
     return check(asdict(told) | {"tools": []})
-
-
-def _harmless(event: Event) -> Event:
-    """Secrets out, and what was recalled: other hosts may not have our rules."""
-    return replace(
-        event,
-        user_text=redact(strip(event.user_text)).text,
-        assistant_text=redact(strip(event.assistant_text)).text,
-        tools=tuple(_harmless_call(call) for call in event.tools),
-    )
-
-
-def _harmless_call(call: ToolCall) -> ToolCall:
-    return replace(call, args=redact(call.args).text, result=redact(call.result).text)

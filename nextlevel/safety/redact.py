@@ -12,6 +12,7 @@ from .secret_patterns import FAMILIES, Family, Pattern
 
 _GROUPS = ("secret", "dq", "sq", "bt")
 _PLACEHOLDER = "[redacted:"
+_LONGEST_PLACEHOLDER = 64
 # Taking a secret out can bare another (a token glued to it), so a changed text is looked at again.
 _MOST_PASSES = 5
 
@@ -104,12 +105,18 @@ def _replacer(pattern: Pattern, counts: Counter[str]) -> Callable[[re.Match[str]
     def replace(match: re.Match[str]) -> str:
         start, end = _span(match)
         value = match.string[start:end]
-        if _PLACEHOLDER in value or (judge is not None and not judge(value)):
+        if _PLACEHOLDER in value or _in_placeholder(match.string, start) or (judge is not None and not judge(value)):
             return match[0]
         counts[pattern.kind] += 1
         return f"{match.string[match.start() : start]}{_PLACEHOLDER}{pattern.kind}]{match.string[end : match.end()]}"
 
     return replace
+
+
+def _in_placeholder(text: str, at: int) -> bool:
+    """Whether a place lies inside `[redacted:…]`: what stands there is the name of a kind."""
+    opened = text.rfind(_PLACEHOLDER, max(0, at - _LONGEST_PLACEHOLDER), at)
+    return opened >= 0 and "]" not in text[opened:at]
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
@@ -127,12 +134,26 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
 
 _REFERENCE = re.compile(
     r"[$%{<(\[*]|(?:os\.|process\.|env\.|env\[|getenv|secrets?\.|var\.|vault:|op://|arn:|file:|https?://|/|~|\.{1,2}/)|"
-    r"x{3,}|\*{2,}|\.{3}",
+    r"x{3,}|\*{2,}|\.{3}|[a-z_][\w.]*\(",
     re.IGNORECASE,
 )
 _INNOCENT = frozenset(
     {
-        *("true", "false", "null", "none", "nil", "undefined", "string", "str", "text", "int", "integer", "number"),
+        *(
+            "secretstr",
+            "true",
+            "false",
+            "null",
+            "none",
+            "nil",
+            "undefined",
+            "string",
+            "str",
+            "text",
+            "int",
+            "integer",
+            "number",
+        ),
         *("bool", "boolean", "optional", "required", "empty", "blank", "unset", "missing", "hidden", "default"),
         *("secret", "password", "passwort", "kennwort", "changeme", "placeholder", "example", "redacted", "todo"),
         *("tbd", "yes", "no", "ja", "nein", "stored", "saved", "hashed", "encrypted", "field", "prompt", "input"),
@@ -168,6 +189,11 @@ def _secret_like(value: str) -> bool:
     return any(c.isdigit() or c.isupper() for c in inner) or any(
         not c.isalnum() and c not in ".-_/'’:" for c in value[:-1]
     )
+
+
+def _mixed(value: str) -> bool:
+    """Letters and digits: for words that have another meaning beside the secret one ("tests pass: all of them")."""
+    return _secret_like(value) and any(c.isalpha() for c in value) and any(c.isdigit() for c in value)
 
 
 def _strong(value: str) -> bool:
@@ -226,6 +252,7 @@ JUDGES: dict[str, Callable[[str], bool]] = {
     "not_a_reference": _not_a_reference,
     "assigned": _assigned,
     "secret_like": _secret_like,
+    "mixed": _mixed,
     "strong": _strong,
     "token_like": _token_like,
     "random": _random,

@@ -144,7 +144,7 @@ _STRUCTURED = (
         "connection_string",
         ("://",),
         r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://[^\s:/@'\"<>`]{0,100}:(?P<secret>[^\s/'\"<>`@]{1,200})@(?=[\w\[])",
-        judge="not_a_reference",
+        judge="assigned",
         before=31,
     ),
     _family(
@@ -208,11 +208,12 @@ _START = r"(?<![^\W_])"
 _PASSWORD = (
     r"(?:"
     + _START
-    + r"(?:passwords?|passwd|passphrases?|passcodes?|pwd|pw|pword|pass|lösenord(?:et)?|hasło|hasła|haslo|mot de passe|"
+    + r"(?:passwords?|passwd|passphrases?|passcodes?|pwd|pw|pword|lösenord(?:et)?|hasło|hasła|haslo|mot de passe|"
     r"contraseña|(?:wi-?fi|wpa2?|wlan)[ -](?:key|schlüssel|password)|(?-i:PIN|PUK|TAN)(?:[ -]?code)?|"
     r"(?:door|gate|alarm|safe)[ -]code|portkod(?:en)?)"
     r"|passwort|passwörter|kennwort|kennwörter|türcode|zugangscode)"
 )
+_PASS = _START + r"pass"
 _KEY = (
     r"(?:" + _START + r"(?:api[ _-]?(?:keys?|secrets?|tokens?)|"
     r"(?:access|auth|refresh|session|bearer|bot|personal)[ _-]?(?:keys?|tokens?)|"
@@ -265,6 +266,10 @@ _ANNOUNCED = (
             _announced("password", _PASSWORD, _ASSIGNED, "assigned"),
             _announced("password", _PASSWORD, _TOLD, "secret_like"),
             _announced("password", _PASSWORD, _NEXT, "strong"),
+            _announced("password", _PASS, "=", "assigned"),
+            _announced("password", _PASS, _ASSIGNED, "mixed"),
+            _announced("password", _PASS, _TOLD, "mixed"),
+            _announced("password", _PASS, _NEXT, "strong"),
         ),
         before=len("zugangs"),
     ),

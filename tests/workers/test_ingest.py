@@ -8,7 +8,9 @@ import pytest
 
 from nextlevel.errors import StoreUnreachable
 from nextlevel.event import STREAM
+from nextlevel.model import ToolCall
 from nextlevel.queue import streams
+from nextlevel.safety.markers import HEADER
 from nextlevel.workers.ingest import Ingest
 from nextlevel.workers.upkeep import chores
 from tests.support.builders import event
@@ -118,3 +120,28 @@ async def test_an_entry_that_no_reader_ever_finished_goes_to_quarantine(bench):
     assert {"home:1": "quarantined"} == await bench.states()
     [letter] = await bench.rows("SELECT code FROM dead_letters")
     assert "undeliverable" == letter["code"]
+
+
+KEY = "ghp" + "_0123456789abcdefABCDEF0123456789abcd"
+
+
+async def test_a_secret_from_a_host_without_our_rules_is_never_stored(bench):
+    """Anybody may publish to the stream: what the plugin would have taken out goes at the door, and is counted."""
+    call = ToolCall("terminal", args=f"curl -H 'x-key: {KEY}'", result=f"{HEADER}\n- crm: runs on port 8080")
+    told = event(f"use {KEY}", seq=1, assistant_text=f"using {KEY}", tools=(call,), meta={"cwd": f"/srv/{KEY}"})
+    await bench.tell(told)
+    [row] = await bench.rows("SELECT to_jsonb(t)::text AS whole, meta->'redactions'->>'github_token' AS n FROM turns t")
+    assert KEY not in row["whole"]
+    assert "8080" not in row["whole"]
+    assert "4" == row["n"]
+    [step] = await bench.rows("SELECT facts FROM trace_events WHERE step = 'ingest'")
+    assert {"github_token": 4} == json.loads(step["facts"])["redacted"]
+
+
+async def test_a_quarantined_event_keeps_no_secret_and_can_still_be_told_again(bench):
+    """What broke the contract is kept for a person to look at; its secrets are nobody's to see."""
+    await publish_raw(bench, {"e": raw(v=99, user_text=f"use {KEY}")})
+    await bench.ingest()
+    [letter] = await bench.rows("SELECT input FROM dead_letters")
+    assert KEY.encode() not in letter["input"]
+    assert "use [redacted:github_token]" == json.loads(letter["input"])["user_text"]
