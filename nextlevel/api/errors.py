@@ -23,8 +23,8 @@ from .access import Unauthenticated
 
 log = get("api")
 
-# The first that fits; a Transient is "come back later", so hosts may keep their work and try again.
-_STATUS: tuple[tuple[type[NextLevelError], int, str], ...] = (
+# The first that fits. A Transient is "come back later", so hosts may keep their work and try again.
+STATUS: tuple[tuple[type[NextLevelError], int, str], ...] = (
     (ScopeDenied, 403, "scope_denied"),
     (UnknownInstallation, 403, "unknown_installation"),
     (NotFound, 404, "not_found"),
@@ -50,7 +50,7 @@ def refusal(status: int, code: str, message: str, headers: dict[str, str] | None
 
 
 async def _ours(request: Request, error: Exception) -> JSONResponse:
-    for kind, status, code in _STATUS:
+    for kind, status, code in STATUS:
         if isinstance(error, kind):
             headers = {"Retry-After": "1"} if status == 503 else None
             detail = error.code if isinstance(error, MalformedEvent) else code

@@ -117,3 +117,14 @@ async def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
 def test_each_error_has_its_exit_code(error: errors.NextLevelError, code: int) -> None:
     """Documented, so scripts rely on them."""
     assert exit_code(error) == code
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("nextlevel doc", "doctor"), ("nextlevel hermes unin", "uninstall"), ("nextlevel recall --as", "--as-of")],
+)
+async def test_the_shell_completes_commands_and_options(typed: str, offered: str) -> None:
+    """`nextlevel --install-completion` hooks this in; a command that came in by entry point is offered too."""
+    words = {"_NEXTLEVEL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    _, said, _ = await nextlevel(**words)
+    assert offered in said.split()
