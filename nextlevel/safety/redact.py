@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .secret_patterns import FAMILIES, Family, Pattern
+from .secret_patterns import FAMILIES, SOLID, Family, Pattern
 
 _GROUPS = ("secret", "dq", "sq", "bt")
 _PLACEHOLDER = "[redacted:"
@@ -43,20 +43,20 @@ def redact(text: str) -> Redacted:
 
 
 def _pass(text: str, counts: Counter[str]) -> str:
-    lowered = text.lower()
+    seen = _Seen(text)
     for family in FAMILIES:
-        starts = _starts(text, lowered, family)
+        starts = seen.starts(family)
         for pattern in family.patterns if starts else ():
-            changed = _replaced(text, _matches(text, starts, pattern), _replacer(pattern, counts))
-            if changed is not text:
-                text, lowered = changed, changed.lower()
-                starts = _starts(text, lowered, family)
-    return text
+            changed = _replaced(seen.text, _matches(seen.text, starts, pattern), _replacer(pattern, counts))
+            if changed is not seen.text:
+                seen = _Seen(changed)
+                starts = seen.starts(family)
+    return seen.text
 
 
 def matches(text: str, family: Family, pattern: Pattern) -> list[re.Match[str]]:
     """What `finditer` finds, though it is looked for only where a match can begin."""
-    return list(_matches(text, _starts(text, text.lower(), family), pattern))
+    return list(_matches(text, _Seen(text).starts(family), pattern))
 
 
 def _matches(text: str, starts: Iterable[int], pattern: Pattern) -> Iterator[re.Match[str]]:
@@ -73,18 +73,29 @@ def _matches(text: str, starts: Iterable[int], pattern: Pattern) -> Iterator[re.
 _ANYWHERE = range(1)
 
 
-def _starts(text: str, lowered: str, family: Family) -> Sequence[int]:
-    """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
-    before = family.before
-    if before is None or len(lowered) != len(text):  # a letter that is two when lowered shifts all behind it
-        return _ANYWHERE if any(literal in lowered for literal in family.literals) else ()
-    starts: set[int] = set()
-    for literal in family.literals:
-        place = lowered.find(literal)
-        while place >= 0:
-            starts.update(range(max(0, place - before), place + 1))
-            place = lowered.find(literal, place + 1)
-    return sorted(starts)
+class _Seen:
+    """A text as it is searched for literals: lower case, and of that what can be part of a token."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lowered = text.lower()
+        self._solid = "\n".join(SOLID.findall(self._lowered))
+
+    def starts(self, family: Family) -> Sequence[int]:
+        """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
+        searched = self._solid if family.solid else self._lowered
+        literals = [literal for literal in family.literals if literal in searched]
+        before = family.before
+        # A letter that is two when lowered shifts all behind it.
+        if literals and (before is None or len(self._lowered) != len(self.text)):
+            return _ANYWHERE
+        starts: set[int] = set()
+        for literal in literals:
+            place = self._lowered.find(literal)
+            while place >= 0:
+                starts.update(range(max(0, place - (before or 0)), place + 1))
+                place = self._lowered.find(literal, place + 1)
+        return sorted(starts)
 
 
 def _replaced(text: str, found: Iterable[re.Match[str]], replace: Callable[[re.Match[str]], str]) -> str:

@@ -27,17 +27,23 @@ class Pattern:
 class Family:
     """Patterns that can only match where one of `literals` (lower case) stands in the lower-cased text.
 
-    A match begins at one of the literals or up to `before` characters ahead of it; None: anywhere.
+    A match begins at one of the literals or up to `before` characters ahead of it; None: anywhere. A `solid` one lies
+    within one run of `SOLID`, its literal too.
     """
 
     literals: tuple[str, ...]
     patterns: tuple[Pattern, ...]
     before: int | None = 0
+    solid: bool = False
+
+
+SOLID = re.compile(r"[0-9a-z_.=+/:-]{12,}")
+"""In lower-cased text: runs that are long enough for a token, and little of most texts."""
 
 
 def _token(kind: str, literal: str, body: str, *, before: int = 0) -> Family:
     """A token with a fixed part, such as `ghp_…`."""
-    return Family((literal.lower(),), (Pattern(kind, re.compile(_WORD_START + body + _WORD_END)),), before)
+    return Family((literal.lower(),), (Pattern(kind, re.compile(_WORD_START + body + _WORD_END)),), before, solid=True)
 
 
 def _family(
@@ -50,6 +56,7 @@ _TOKENS = (
     Family(
         ("akia", "asia", "abia", "acca"),
         (Pattern("aws_access_key", re.compile(_WORD_START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}" + _WORD_END)),),
+        solid=True,
     ),
     _token("google_api_key", "AIza", r"AIza[0-9A-Za-z_-]{33,40}"),
     _token("google_oauth", "GOCSPX-", r"GOCSPX-[0-9A-Za-z_-]{20,60}"),
@@ -119,6 +126,7 @@ _TOKENS = (
             ),
         ),
         before=16,
+        solid=True,
     ),
 )
 
