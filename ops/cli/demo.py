@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from .commands import examples
+from .stopping import STOPPED, until_stopped
 
 app = typer.Typer(add_completion=False)
 WIDTH = 80
@@ -35,22 +34,7 @@ def demo(
     if console.width > WIDTH or not console.is_terminal:
         console.width = WIDTH
     try:
-        asyncio.run(_until_stopped(play(directory.resolve(), console, fresh=fresh)))
+        asyncio.run(until_stopped(play(directory.resolve(), console, fresh=fresh)))
     except asyncio.CancelledError:
         console.print("Stopped; what was told is kept.")
-        sys.exit(128 + signal.SIGINT)
-
-
-async def _until_stopped(playing: Coroutine[Any, Any, None]) -> None:
-    """Ctrl-C and SIGTERM end the play in order; a second Ctrl-C must not break that off."""
-    task = asyncio.ensure_future(playing)
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, lambda: None)
-        task.cancel()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    await task
+        sys.exit(STOPPED)

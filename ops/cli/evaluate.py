@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import tempfile
 from collections.abc import Coroutine
@@ -18,6 +17,7 @@ from nextlevel import jsonl
 from nextlevel.errors import UnusableFile
 
 from .commands import examples
+from .stopping import STOPPED, until_stopped
 
 app = typer.Typer(
     add_completion=False,
@@ -119,23 +119,9 @@ def _run(work: Coroutine[Any, Any, int]) -> None:
 
     log.setup("error")
     try:
-        code = asyncio.run(_until_stopped(work))
+        code = asyncio.run(until_stopped(work))
     except asyncio.CancelledError:
         typer.echo("Stopped; nothing was written.", err=True)
-        code = 128 + signal.SIGINT
+        code = STOPPED
     if code:
         sys.exit(code if code > 0 else 1)
-
-
-async def _until_stopped(work: Coroutine[Any, Any, int]) -> int:
-    task = asyncio.ensure_future(work)
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, lambda: None)  # a second Ctrl-C must not break off an orderly stop
-        task.cancel()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    return await task
