@@ -69,16 +69,18 @@ def test_extraction_runs_on_stores_of_its_own_and_leaves_nothing_behind(scratch,
 def test_ctrl_c_stops_everything_and_leaves_nothing_behind(scratch, tmp_path):
     source = tmp_path / "sessions.jsonl"
     source.write_text("".join(json.dumps(SESSION | {"id": f"s{n}"}) + "\n" for n in range(2_000)))
-    running = subprocess.Popen(
+    with subprocess.Popen(
         command("extraction", "--in", source, "--out", tmp_path / "out.jsonl"),
         env=environment(scratch),
         stderr=subprocess.PIPE,
         text=True,
-    )
-    _wait_for(lambda: any("nextlevel.workers.evaluate" in each.cmdline() for each in _below(running.pid)))
-    children = _below(running.pid)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    ) as running:
+        try:
+            _wait_for(lambda: any("nextlevel.workers.evaluate" in _argv(each) for each in _below(running.pid)))
+            children = _below(running.pid)
+        finally:
+            running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
     assert 130 == running.returncode
     assert "Stopped; nothing was written." in said
     assert [] == list(scratch.iterdir())
@@ -165,6 +167,13 @@ async def test_retrieval_goes_through_the_served_product_and_no_conversation_see
 
 def _below(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
+
+
+def _argv(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it has just ended
+        return []
 
 
 def _wait_for(condition, *, within_s: float = 60) -> None:
