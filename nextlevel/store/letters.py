@@ -72,6 +72,7 @@ async def of_turn(conn: Connection, tenant_id: UUID, turn_id: str) -> list[dict[
 
 async def hold(conn: Connection, letter_id: int) -> Letter | None:
     """One letter, held against a second decision until the transaction ends; None if it is gone."""
+    await conn.execute(SQL.letters.hold, letter_id)
     row = await conn.fetchrow(SQL.letters.one, letter_id)
     if row is None:
         return None

@@ -92,7 +92,7 @@ def is_signed(secret: bytes, purpose: str, value: str) -> bool:
     return known and until.isdecimal() and int(until) > time.time()
 
 
-def _visit(request: Request) -> Visit:
+async def _visit(request: Request) -> Visit:
     services = services_of(request)
     session = "here"
     if not is_here(request, services.settings.serve_host):

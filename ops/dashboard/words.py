@@ -67,9 +67,31 @@ def ms(value: float | None) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 
 
-def fact(value: Any) -> str:
-    """A fact of a trace as text: a plain value as it is, anything else as JSON, cut where it is long."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+def fact(value: Any) -> list[str]:
+    """A fact of a trace in lines: a list of objects a line each, anything else on one, cut where it is long.
+
+    >>> fact({"branch": 1, "port": 2}), fact([{"why": "it is new", "what": "stored"}])
+    (['branch 1, port 2'], ['stored · it is new'])
+    """
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        return [_cut(" · ".join(_plain(each[name]) for name in sorted(each, key=_place))) for each in value]
+    if isinstance(value, list):
+        return [_cut(", ".join(_plain(each) for each in value))]
+    if isinstance(value, dict):
+        return [_cut(", ".join(f"{name} {_plain(each)}" for name, each in value.items()))]
+    return [_cut(_plain(value))]
+
+
+def _place(name: str) -> tuple[int, str]:
+    """What happened, to what, and why at the end."""
+    return {"what": 0, "why": 2}.get(name, 1), name
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_FACT else f"{text[:_LONGEST_FACT]}…"
 
 

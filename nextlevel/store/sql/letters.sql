@@ -35,12 +35,16 @@ SELECT kind, code, count(*) AS letters, max(at) AS latest
 -- $1 tenant · $2 turn
 SELECT dead_letter_id, kind, code, reason, at FROM dead_letters WHERE tenant_id = $1 AND turn_id = $2 ORDER BY dead_letter_id DESC LIMIT 20;
 
+-- name: hold
+-- One at a time decides on a letter. An advisory lock, since locking the row would need the right to change it.
+-- $1 letter
+SELECT pg_advisory_xact_lock(hashtextextended('nl:letter:' || $1::bigint, 0));
+
 -- name: one
--- A letter, held until the transaction ends, so that two people can't both decide on it.
 -- $1 letter
 SELECT d.dead_letter_id, d.kind, d.tenant_id, d.turn_id, d.entry_id, d.code, d.input, t.state
   FROM dead_letters d LEFT JOIN turns t ON t.tenant_id = d.tenant_id AND t.id = d.turn_id
- WHERE d.dead_letter_id = $1 FOR UPDATE OF d;
+ WHERE d.dead_letter_id = $1;
 
 -- name: requeue
 -- A dead turn begins anew: received, no attempt and no crash counted.
