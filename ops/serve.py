@@ -15,9 +15,12 @@ import uvicorn
 
 from nextlevel import log
 from nextlevel.api import create_app
+from nextlevel.auth import secret_of
 from nextlevel.errors import NextLevelError
 from nextlevel.settings import Settings, load
 
+from . import port
+from .cli import exit_code
 from .dashboard import Dashboard, mount
 
 _GRACE_S = 3  # for requests in flight; the rest of the 5 s closes the stores
@@ -46,9 +49,11 @@ def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
-        Misconfigured: no address of a store is known.
+        Misconfigured: no address of a store is known, the secret can't be read, or the port can't be had.
     """
-    settings.need_postgres(), settings.need_redis()  # here, where the message is short, not in a server's traceback
+    # Here, where the message is short, not in a server's traceback.
+    settings.need_postgres(), settings.need_redis(), secret_of(settings)
+    port.need(settings.serve_host, settings.serve_port)
     app = create_app(settings)
     dashboard = mount(app)
     config = uvicorn.Config(
@@ -69,7 +74,7 @@ def main() -> int:
         serve(settings)
     except NextLevelError as error:
         print(f"nextlevel serve: {error}", file=sys.stderr)
-        return 1
+        return exit_code(error)
     return 0
 
 

@@ -8,10 +8,8 @@ nextlevel up ─┬─ postgres, valkey      where no DSN is set; detached: they
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import signal
-import socket
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -26,6 +24,7 @@ from nextlevel.errors import Misconfigured, NextLevelError, ServiceUnreachable
 from nextlevel.settings import Endpoints, Settings
 from nextlevel.store.migrate import migrate
 
+from .. import port
 from . import lock, place, postgres, valkey
 from .parts import Part, Role, RoleSpec, Store, keep
 from .process import tail
@@ -218,28 +217,15 @@ def _ready(service: Client, workers: bool) -> bool:
         return False
 
 
-async def _need_port(host: str, port: int, *, within_s: float) -> None:
+async def _need_port(host: str, number: int, *, within_s: float) -> None:
     deadline = time.monotonic() + within_s
-    while (trouble := _bind(host, port)) is not None:
-        if trouble.errno != errno.EADDRINUSE:
-            raise Misconfigured(
-                f"can't listen on {host} port {port} ({trouble.strerror}): "
-                "change NEXTLEVEL_SERVE_HOST or NEXTLEVEL_SERVE_PORT"
-            )
-        if time.monotonic() >= deadline:
-            raise Misconfigured(
-                f"port {port} on {host} is in use: stop what listens there, or set NEXTLEVEL_SERVE_PORT"
-            )
+    while True:
+        try:
+            return port.need(host, number)
+        except port.PortInUse:
+            if time.monotonic() >= deadline:
+                raise
         await asyncio.sleep(READY_POLL_S)
-
-
-def _bind(host: str, port: int) -> OSError | None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        return error
-    return None
 
 
 def _publish(endpoints: Endpoints, path: Path) -> None:

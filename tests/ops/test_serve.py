@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -61,6 +62,23 @@ async def test_without_any_store_configured_it_says_what_to_do(tmp_path):
     """One line with the cure, not a traceback."""
     process = start(NEXTLEVEL_DATA_DIR=str(tmp_path))
     _, said = await asyncio.to_thread(process.communicate)
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert "nextlevel up" in said
     assert "Traceback" not in said
+
+
+async def test_a_port_in_use_is_told_with_the_setting_that_moves_it(tmp_path):
+    """The server's own words for it name neither, and its exit code would say "try again later"."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = start(
+            NEXTLEVEL_DATA_DIR=str(tmp_path),
+            NEXTLEVEL_POSTGRES_DSN="postgresql://nobody@127.0.0.1:1/x",
+            NEXTLEVEL_REDIS_URL="redis://127.0.0.1:1/0",
+            NEXTLEVEL_SERVE_PORT=str(port),
+        )
+        _, said = await asyncio.to_thread(process.communicate)
+    assert process.returncode == 2
+    assert said == (
+        f"nextlevel serve: port {port} on 127.0.0.1 is in use: stop what listens there, or set NEXTLEVEL_SERVE_PORT\n"
+    )

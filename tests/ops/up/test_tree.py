@@ -121,6 +121,26 @@ async def test_a_port_in_use_is_named_with_its_setting(settings: Settings) -> No
                 pass
 
 
+async def test_memory_of_a_newer_release_is_left_alone(tree: Tree) -> None:
+    """Whoever goes back a release must not have this one write into tables that it does not know."""
+    dsn = tree.endpoints.postgres_admin_dsn
+    await _ask(dsn, "INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, 'later', '')")
+    external = load(data_dir=tree.settings.data_dir / "other", serve_port=free_port(), postgres_dsn=dsn)
+    try:
+        with pytest.raises(Misconfigured, match=r"has migration 9999.* use a newer nextlevel"):
+            async with running(external.model_copy(update={"redis_url": tree.endpoints.redis_url}), roles=ROLES):
+                pass
+    finally:
+        await _ask(dsn, "DELETE FROM schema_migrations WHERE version = 9999")
+
+
+async def test_an_address_that_is_not_ours_is_told_with_its_setting(settings: Settings) -> None:
+    """A typo in the address looks to the system like a network that is not there."""
+    with pytest.raises(Misconfigured, match=r"can't listen on 192\.0\.2\.1 port .* NEXTLEVEL_SERVE_HOST"):
+        async with running(settings.model_copy(update={"serve_host": "192.0.2.1"}), roles=ROLES):
+            pass
+
+
 async def test_a_role_that_never_starts_is_shown_with_the_end_of_its_log(settings: Settings) -> None:
     """Otherwise `up` would try for ever, and the reason would be in a file that nobody opens."""
     broken = (RoleSpec("serve", "tests.support.no_such_module"),)
@@ -242,7 +262,7 @@ def _gone(pid: int) -> bool:
 
 async def _until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - what is waited for happens in other processes
+        while not condition():
             await asyncio.sleep(0.05)
 
 
