@@ -25,7 +25,7 @@ from nextlevel.errors import UnusableAnswer
 from nextlevel.inference import LLM, Answer, Message
 from nextlevel.lang import detect
 from nextlevel.lang.normal import clauses
-from nextlevel.lang.tokens import content_words, words
+from nextlevel.lang.tokens import content_words, estimate_tokens, words
 from nextlevel.model import Candidate, Provenance, Turn
 from nextlevel.safety import injection, invisible
 from nextlevel.safety.redact import redact
@@ -39,14 +39,16 @@ from .rules.pack import load
 from .rules.stance import Why, unfit
 
 MOST_TOKENS_OUT = 1_500
-_USER_CHARS, _ASSISTANT_CHARS = 8_000, 2_000
-_EARLIER_TURNS, _EARLIER_CHARS = 3, 600
+# With the prompt's 700 some 3,500 in all: what is beyond a small server's window falls out at the top, without a word.
+_USER_TOKENS, _ASSISTANT_TOKENS, _EARLIER_TOKENS = 1_800, 300, 70
+_EARLIER_TURNS = 4
 _MOST_SURE = 0.9
 _GROUNDED = 0.5
 """Share of an object's content words that must stand in the conversation: what is translated or made up has fewer."""
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_ANGLES, _BACK = str.maketrans("<>", "‹›"), str.maketrans("‹›", "<>")
 _NAMELIKE = re.compile(r"\S*[\d/_@\\]\S*")
 _TRIM = "\"'`.,;:!?()[]{}<>„“”"
 
@@ -169,18 +171,35 @@ def _storable(value: Any) -> Any:
 
 def _conversation(turn: Turn, window: Sequence[Turn]) -> str:
     """The turn and what came just before it, as data between tags. What goes out is redacted like what is stored."""
-    parts = [f"Date of the turn: {turn.at.isoformat(timespec='minutes')} ({turn.at:%A})"]
-    for earlier in window[-_EARLIER_TURNS:]:
-        parts.append(_tagged("earlier-user", earlier.user_text[:_EARLIER_CHARS]))
-        parts.append(_tagged("earlier-assistant", earlier.assistant_text[:_EARLIER_CHARS]))
-    parts.append(_tagged("user", turn.user_text[:_USER_CHARS]))
-    parts.append(_tagged("assistant", turn.assistant_text[:_ASSISTANT_CHARS]))
-    return "\n".join(part for part in parts if part)
+    date = f"Date of the turn: {turn.at.isoformat(timespec='minutes')} ({turn.at:%A})"
+    return "\n".join([date, *(_tagged(tag, text) for tag, text in _shown(turn, window))])
+
+
+def _shown(turn: Turn, window: Sequence[Turn]) -> list[tuple[str, str]]:
+    """What the model sees of a session, each text with its tag, in order; the last two are the turn's own."""
+    earlier = [
+        (tag, _cut(text, _EARLIER_TOKENS))
+        for each in window[-_EARLIER_TURNS:]
+        for tag, text in (("earlier-user", each.user_text), ("earlier-assistant", each.assistant_text))
+    ]
+    own = [
+        ("user", _cut(turn.user_text, _USER_TOKENS)),
+        ("assistant", _cut(turn.assistant_text, _ASSISTANT_TOKENS)),
+    ]
+    return earlier + own
+
+
+def _cut(text: str, tokens: int) -> str:
+    """The head of a text that has at most about so many tokens."""
+    text = text[: 4 * tokens]
+    while (count := estimate_tokens(text)) > tokens:
+        text = text[: len(text) * tokens // count]
+    return text
 
 
 def _tagged(tag: str, text: str) -> str:
-    text = invisible.clean(redact(text).text).replace("<", "‹").replace(">", "›").strip()
-    return f"<{tag}>\n{text}\n</{tag}>" if text else ""
+    text = invisible.clean(redact(text).text).translate(_ANGLES).strip()
+    return f"<{tag}>\n{text}\n</{tag}>"
 
 
 # ---- reading
@@ -207,17 +226,14 @@ class _Reader:
     """Reads the memories of one turn."""
 
     def __init__(self, turn: Turn, window: Sequence[Turn]) -> None:
-        self._turn = turn
-        self._language = detect.language(turn.user_text)
+        shown = [text for _, text in _shown(turn, window)]
+        self._at = turn.at
+        self._user, self._assistant = shown[-2:]
+        self._language = detect.language(self._user)
         self._project = focus_of(turn, window, load(self._language)).project
-        said = [
-            turn.user_text,
-            turn.assistant_text,
-            *(text for t in window for text in (t.user_text, t.assistant_text)),
-        ]
-        self._said = "\n".join(said).casefold()
+        self._said = "\n".join(shown).casefold()
         self._words = set(words(self._said))
-        self._clauses = clauses(turn.user_text)
+        self._clauses = clauses(self._user)
 
     def candidate(self, memory: Memory) -> Candidate | str:
         """The memory as a candidate, or the reason to drop it."""
@@ -234,8 +250,8 @@ class _Reader:
         if (unknown := self._unsaid(memory)) is not None:
             return f"ungrounded: nobody said {unknown!r}"
         span, provenance = stands
-        held = temporal.validity(span, self._turn.at, self._language)
-        zone = self._turn.at.tzinfo
+        held = temporal.validity(span, self._at, self._language)
+        zone = self._at.tzinfo
         return Candidate(
             type=memory.type,
             category=memory.category,
@@ -261,14 +277,14 @@ class _Reader:
 
     def _stands(self, span: str) -> tuple[str, Provenance] | str:
         """The span as it stands in the turn, word for word, and who vouches for it; or why it counts for nothing."""
-        pattern = re.compile(r"\s+".join(re.escape(word) for word in span.split()), re.IGNORECASE)
-        if found := pattern.search(self._turn.user_text):
+        pattern = re.compile(r"\s+".join(re.escape(word) for word in span.translate(_BACK).split()), re.IGNORECASE)
+        if found := pattern.search(self._user):
             around = [each for each in self._clauses if each.start < found.end() and found.start() < each.end]
             if any(each.ends == "?" for each in around):
                 return Why.QUESTION
             pasted = any(unfit(each) in (Why.DUMP, Why.QUOTE) for each in around)
             return found[0], Provenance.DOCUMENT if pasted else Provenance.USER_STATED
-        if found := pattern.search(self._turn.assistant_text):
+        if found := pattern.search(self._assistant):
             return found[0], Provenance.ASSISTANT_STATED
         return "ungrounded: its span is not in the turn"
 
