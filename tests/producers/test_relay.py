@@ -61,7 +61,7 @@ async def on_stream(url: str, stream: str = "nl:turns") -> list[str]:
 
 async def until(met: Callable[[], object]) -> None:
     """Wait for a condition; the test's timeout is the limit."""
-    while not met():  # noqa: ASYNC110 - what is waited for happens in a file, which sets no event
+    while not met():
         await asyncio.sleep(0.01)
 
 
