@@ -110,6 +110,13 @@ class Client:
         answer = self._call("POST", "/v1/recall", body)
         return Recalled(**{name: answer[name] for name in Recalled.__slots__ if name in answer})
 
+    def enrol(self, install: str, *, tenant: str = "local", user: str = "local") -> tuple[str, str]:
+        """Let an installation's turns in as this tenant's user. Returns its owner: an earlier one stays."""
+        answer = self._call(
+            "POST", "/v1/installations", {"install": install, "tenant": tenant, "user": user}, accept=(201,)
+        )
+        return answer["tenant"], answer["user"]
+
     def publish(self, event: Mapping[str, Any]) -> Accepted:
         """Hand over one turn event (docs/reference/event.md). The same event twice is one turn."""
         answer = self._call("POST", "/v1/turns", {"event": dict(event)})

@@ -11,11 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from nextlevel import auth, settings
-from nextlevel.errors import Misconfigured, NextLevelError
+from nextlevel.client import Client
+from nextlevel.errors import Misconfigured, NextLevelError, ServiceUnreachable
 
 from . import homes
 from .hermes import VERSION, status
 from .hermes import install as installer
+from .hermes.config import Config
 
 hermes = typer.Typer(add_completion=False, no_args_is_help=True, help="The plugin in Hermes Agent.")
 
@@ -31,6 +33,8 @@ def install(
     redis_url: Annotated[
         str | None, typer.Option(help="Where turns are sent. Without one the relay of this machine sends them.")
     ] = None,
+    tenant: Annotated[str, typer.Option(help="Whose service it is, on a shared one.")] = "local",
+    user: Annotated[str, typer.Option(help="Whose memory it becomes, on a shared service.")] = "local",
 ) -> None:
     """Write the plugin into a home and enrol it. Repeat it to upgrade: enrolment and turns stay."""
     ours, home = settings.load(), home_of(home)
@@ -43,6 +47,7 @@ def install(
     typer.echo(f"plugin:        {done.folder}")
     typer.echo(f"installation:  {done.config.install} (loaded with {done.checked_with})")
     typer.echo(f"service:       {done.config.service_url}")
+    typer.echo(f"owner:         {_enrolled(ours, done.config, tenant=tenant, user=user)}")
     typer.echo(f"redis:         {done.config.redis_url or 'by the relay of this machine'}")
     typer.echo("now run:       hermes memory setup nextlevel")
 
@@ -87,6 +92,16 @@ def home_of(given: Path | None) -> Path:
     if not home.is_dir():
         raise Misconfigured(f"there is no agent's home at {home}: run `hermes` once, or name it with --home")
     return home
+
+
+def _enrolled(ours: settings.Settings, config: Config, *, tenant: str, user: str) -> str:
+    """Tell the service whose turns will come, and say what it answered."""
+    service = Client(config.service_url, auth.token(auth.secret_of(ours), auth.OPERATOR))
+    try:
+        its_tenant, its_user = service.enrol(config.install, tenant=tenant, user=user)
+    except ServiceUnreachable:
+        return "the local user; a shared service must be up: then repeat this command"
+    return its_user if its_tenant == its_user else f"{its_user} of {its_tenant}"
 
 
 def _service_url(ours: settings.Settings) -> str:

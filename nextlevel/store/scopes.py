@@ -54,6 +54,14 @@ async def enrol(conn: Connection, install: str, *, tenant: str = LOCAL, user: st
     await conn.execute(SQL.scopes.enrol, install, base_install(install), tenant_id, user_id)
 
 
+async def owner_names(conn: Connection, install: str) -> tuple[str, str]:
+    """The tenant and user that an enrolled installation belongs to."""
+    row = await conn.fetchrow(SQL.scopes.owner_names, install)
+    if row is None:
+        raise UnknownInstallation(f"nobody enrolled {install!r}")
+    return row["tenant"], row["user"]
+
+
 async def raise_generations(conn: Connection, scope: Scope, scopes: Iterable[UUID]) -> dict[UUID, int]:
     """Make every cached answer of these scopes stale with this transaction's commit; the new generations."""
     # In order, so that two transactions that raise the same pair can't deadlock.

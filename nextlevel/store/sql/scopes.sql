@@ -9,6 +9,11 @@ SELECT install, base, tenant_id, user_id, mark, high, revoked_at FROM installati
 SELECT install, base, tenant_id, user_id, revoked_at FROM installations
  WHERE install IN ($1, $2) ORDER BY install = $1 DESC LIMIT 1;
 
+-- name: owner_names
+-- $1 install
+SELECT t.name AS tenant, u.name AS "user"
+  FROM installations i JOIN tenants t USING (tenant_id) JOIN users u USING (tenant_id, user_id) WHERE i.install = $1;
+
 -- name: enrol
 -- Make an installation's row; the first one wins.
 -- $1 install · $2 base · $3 tenant · $4 user
