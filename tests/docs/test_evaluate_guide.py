@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "evaluate.md").read_text(
 EXAMPLES = re.findall(r"^```json\n(.*?)\n```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("number", "kind"), enumerate([Session, Pair, Mention, Line, Question]))
+@pytest.mark.parametrize(("number", "kind"), list(enumerate([Session, Pair, Mention, Line, Question])))
 def test_each_example_is_one_line_that_is_taken(number: int, kind: type[BaseModel]) -> None:
     assert "\n" not in EXAMPLES[number]
     kind.model_validate_json(EXAMPLES[number])
