@@ -46,6 +46,7 @@ _MOST_SURE = 0.9
 _GROUNDED = 0.5
 """Share of an object's content words that must stand in the conversation: what is translated or made up has fewer."""
 
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ANGLES, _BACK = str.maketrans("<>", "‹›"), str.maketrans("‹›", "<>")
@@ -144,9 +145,10 @@ async def _once(llm: LLM, messages: Sequence[Message]) -> Heard:
 
 def _parsed(answer: Answer) -> tuple[Any, str | None]:
     """The answer without secrets, and what is wrong with it."""
-    fenced = _FENCE.match(answer.text)
+    text = _THOUGHTS.sub("", answer.text)
+    fenced = _FENCE.match(text)
     try:
-        document = _storable(json.loads(fenced[1] if fenced else answer.text))
+        document = _storable(json.loads(fenced[1] if fenced else text))
     except (ValueError, RecursionError) as error:
         return _storable(answer.text), f"malformed: {error}"
     try:

@@ -210,9 +210,10 @@ async def test_a_refusal_is_not_argued_with():
     assert ("refused: I can't help with that.", 1) == (said.trouble, len(asked))
 
 
-async def test_an_answer_in_a_code_fence_is_read():
-    """Half of the small models wrap their JSON, asked or not."""
-    said, asked = await heard({"text": f"```json\n{memories(PORT)['text']}\n```"})
+@pytest.mark.parametrize("wrapped", ["```json\n{}\n```", "<think>\nA port, then.\n</think>\n\n{}"])
+async def test_an_answer_in_a_code_fence_or_after_thoughts_is_read(wrapped):
+    """Half of the small models wrap their JSON, asked or not; others think aloud first."""
+    said, asked = await heard({"text": wrapped.replace("{}", memories(PORT)["text"])})
     assert (None, 1) == (said.trouble, len(asked))
 
 
