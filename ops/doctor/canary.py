@@ -11,14 +11,15 @@ from nextlevel.client import Client, ScopeName
 from .finding import Finding, broken, ok
 from .patient import Patient
 
-PROFILE = "nextlevel-doctor"
-"""An agent's identity that no agent has: no other profile recalls what is told here."""
+WHO = "nextlevel-doctor"
+"""A tenant of its own: no wall is thicker."""
 RECALLED_WITHIN_S = 30.0
 
 
 async def canary(patient: Patient) -> list[Finding]:
     link = "canary"
-    client, scope = patient.service, ScopeName(profile=PROFILE)
+    client, scope = patient.service, ScopeName(install=WHO)
+    client.enrol(WHO, tenant=WHO, user=WHO)
     word = secrets.token_hex(4)
     since = time.monotonic()
     told = client.remember(f"The canary of nextlevel doctor is called {word}.", scope)

@@ -69,7 +69,6 @@ async def test_a_chain_in_order_is_told_link_by_link(
         "NEXTLEVEL_DATA_DIR": str(ours.data_dir),
         "NEXTLEVEL_SERVICE_URL": str(ours.service_url),
         "NEXTLEVEL_SERVE_PORT": str(ours.service_url).rpartition(":")[2],
-        "NEXTLEVEL_ACCEPT_UNENROLLED": "true",
     }
     serve, work = (
         role("nextlevel.ops.serve", environment=environment),
