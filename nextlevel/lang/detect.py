@@ -1,4 +1,4 @@
-"""Which language a text is in, by its script and its function words."""
+"""Which language a text is in, by its script, its letters and its function words."""
 
 from __future__ import annotations
 
@@ -11,34 +11,51 @@ _LONGEST = 4_000
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LETTERS = re.compile(r"[^\W\d_]+")
-# Letters that only one of the four Latin languages uses. ä and ö are shared by two.
+# Letters that only one of the four Latin languages uses; ä and ö are shared by two, and speak for neither.
 _LATIN = ("en", "de", "sv", "pl")
 _OWN = {"de": frozenset("ßü"), "sv": frozenset("å"), "pl": frozenset("ąćęłńśźż")}
+_LEAD = 0.5
+"""By so many points a language has to be ahead before a text speaks against what is expected of it."""
 
 
-@lru_cache(maxsize=512)
 def language(text: str, otherwise: str = "en") -> str:
     """`en`, `de`, `sv`, `pl`, `zh` or `ja`; `otherwise` where nothing tells, or too little.
 
-    A text in two languages counts as the one that has more function words; a tie keeps `otherwise`.
+    A text in two languages counts as the one that has more function words; a near tie keeps `otherwise`.
     """
-    text = text[:_LONGEST]
+    spoken, lead, points = _heard(text[:_LONGEST])
+    if spoken is None:
+        return otherwise
+    return otherwise if otherwise in points and lead - points[otherwise] < _LEAD else spoken
+
+
+def certain(text: str) -> str | None:
+    """The language that a text's own words show beyond doubt, or None: then its surroundings decide."""
+    spoken, lead, points = _heard(text[:_LONGEST])
+    others = [amount for each, amount in points.items() if each != spoken]
+    return spoken if spoken is not None and lead - max(others, default=0.0) > _LEAD else None
+
+
+@lru_cache(maxsize=1024)
+def _heard(text: str) -> tuple[str | None, float, dict[str, float]]:
+    """The language that has most points, its points, and those of each Latin one that has some."""
     if not text.isascii():
         letters = sum(c.isalpha() for c in text) or 1
-        if len(_KANA.findall(text)) / letters > 0.1:
-            return "ja"
-        if len(_HAN.findall(text)) / letters > 0.2:
-            return "zh"
-    folded = [fold(run) for run in _LETTERS.findall(text)]
+        kana, han = len(_KANA.findall(text)), len(_HAN.findall(text))
+        if kana and (kana + han) / letters > 0.1:
+            return "ja", float(kana + han), {}
+        if han / letters > 0.1:
+            return "zh", float(han), {}
+    runs = _LETTERS.findall(text)
+    folded = [fold(run) for run in runs]
     points = {each: sum(_weights(each).get(word, 0.0) for word in folded) for each in _LATIN}
     if not text.isascii():
-        for run in _LETTERS.findall(text.lower()):
+        for run in runs:
+            small = run.lower()
             for each, own in _OWN.items():
-                points[each] += not own.isdisjoint(run)
-    if otherwise in points:
-        points[otherwise] += 0.5
+                points[each] += not own.isdisjoint(small)
     best = max(points, key=lambda each: points[each])
-    return best if points[best] > 0 else otherwise
+    return (best if points[best] > 0 else None), points[best], points
 
 
 @cache

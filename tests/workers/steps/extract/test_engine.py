@@ -151,7 +151,7 @@ def test_a_call_that_is_no_new_step_makes_no_procedure(call: ToolCall) -> None:
 
 
 def test_a_language_without_a_pack_yields_nothing_and_breaks_nothing() -> None:
-    assert () == extract(_turn("databasen är flyttad och vi kör allt på den nya servern nu")).candidates
+    assert () == extract(_turn("база данных переехала, теперь всё работает на новом сервере")).candidates
 
 
 def test_languages_may_change_from_sentence_to_sentence() -> None:

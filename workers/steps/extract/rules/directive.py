@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import BlockType, Category
 
-from .pack import Pack
+from .pack import TRIM, Pack
 
-_TRIM = " ,.:;!-–—"
 _MOST_BEFORE_TASTE = 24
 """Characters before "I prefer" that only say where it holds: "in TypeScript i prefer …"."""
 
@@ -34,15 +33,18 @@ def directive(text: str, pack: Pack) -> Directive | None:
     shelf = Category.FORMATTING if pack.has("formatting", text) else Category.WORKFLOW
     text = _polite(text, pack)
     if henceforth := pack.match("henceforth", text):
-        text = text[henceforth.end() :].lstrip(_TRIM)
+        text = text[henceforth.end() :].lstrip(TRIM)
+    if (forbidden := pack.match("forbids", text)) is not None:
+        what = f"{text[: forbidden.start('no')].rstrip()} {text[forbidden.end('no') :].lstrip()}"
+        return Directive("wants", what.strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
     no = pack.match("directive_no", text) or pack.match("directive_none", text)
     if no is not None and re.search(r"\w{2}", text[no.end() :]):
-        return Directive("wants", text[no.end() :].strip(_TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
+        return Directive("wants", text[no.end() :].strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
     if (taste := _taste(text, pack, shelf)) is not None:
         return taste
     yes = pack.match("directive_yes", text)
     if yes is not None and content_words(text[yes.end() :]):
-        return Directive("wants", text.strip(_TRIM), False, 0.8 if lasting else 0.65, shelf, "always")
+        return Directive("wants", text.strip(TRIM), False, 0.8 if lasting else 0.65, shelf, "always")
     return None
 
 
@@ -50,8 +52,8 @@ def _taste(text: str, pack: Pack, shelf: Category) -> Directive | None:
     found = pack.find("first_taste", text)
     if found is None or found.start() > _MOST_BEFORE_TASTE or not content_words(text[found.end() :]):
         return None
-    where = text[: found.start()].strip(_TRIM)
-    what = text[found.end() :].strip(_TRIM) + (f" ({where})" if where else "")
+    where = text[: found.start()].strip(TRIM)
+    what = text[found.end() :].strip(TRIM) + (f" ({where})" if where else "")
     if pack.match("first_dislike", text[found.start() :]):
         return Directive("wants", what, True, 0.75, shelf, "dislikes")
     return Directive("prefers", what, False, 0.75, shelf, "taste")
@@ -61,7 +63,7 @@ def implied(text: str, pack: Pack) -> Directive | None:
     """A rule without a verb, by words of form alone: "compact table, please"."""
     if pack.verbs.search(text) is not None or not pack.has("formatting", text) or pack.match("somewhere", text):
         return None
-    return Directive("wants", _polite(text, pack).strip(_TRIM), False, 0.65, Category.FORMATTING, "form")
+    return Directive("wants", _polite(text, pack).strip(TRIM), False, 0.65, Category.FORMATTING, "form")
 
 
 def _polite(text: str, pack: Pack) -> str:

@@ -17,7 +17,7 @@ from .actions import workflow
 from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
 from .names import names
-from .pack import Pack, load
+from .pack import TRIM, Pack, load
 from .patterns import bare_value, by_patterns, with_entity
 from .pieces import expanded, mended, pieces, without_filler
 from .spoken import in_fiction, language_of, pack_of
@@ -31,7 +31,6 @@ MOST_CANDIDATES = 40
 _CONTEXT = 300
 _ACCEPTED = 0.7
 """Most that a proposal is worth which the user only said yes to."""
-_TRIM = " ,.:;!-–—"
 _PLAIN = frozenset({"is", "has", "behaves", "noted"})
 
 
@@ -89,7 +88,7 @@ def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
     text = clause.text
     if explicit is not None:
         run.mood.explicit = True
-        text = text[explicit.end() :].strip(_TRIM) or text[: explicit.start()].strip(_TRIM)
+        text = text[explicit.end() :].strip(TRIM) or text[: explicit.start()].strip(TRIM)
     if pack.has("sarcasm", text):
         run.mood.sarcasm = clause.sentence
     text = without_filler(text, pack)
@@ -118,7 +117,7 @@ def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
             category=Category.WORKFLOW,
             subject=_title(head, pack) or run.focus.subject,
             predicate="done_by",
-            object=steps.strip(_TRIM),
+            object=steps.strip(TRIM),
             confidence=0.85,
             rule="procedure",
             entities=names_in(steps, pack),
@@ -130,14 +129,14 @@ def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
 def _title(head: str, pack: Pack) -> str:
     """ "so you know how a release goes here" is about the release."""
     lead, tail = pack.match("procedure_lead", head), pack.find("procedure_tail", head)
-    return head[lead.end() if lead else 0 : tail.start() if tail else len(head)].strip(_TRIM)
+    return head[lead.end() if lead else 0 : tail.start() if tail else len(head)].strip(TRIM)
 
 
 def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     """One statement: candidates, or the reason why there are none."""
     plain = without_filler(piece, pack)
     if tail := pack.find("tail", plain):
-        plain = plain[: tail.start()].rstrip(_TRIM) or plain
+        plain = plain[: tail.start()].rstrip(TRIM) or plain
     why = stance(plain, clause, pack, run.mood)
     text, slipped = mended(plain, pack)
     text = expanded(text, pack)
@@ -181,7 +180,7 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
     elif (fragment := implied(text, pack)) is not None:
         yield _wished(fragment, draft)
     elif not found and (weight >= 2 or draft.explicit) and len(content_words(text)) >= 2:
-        yield replace(draft, object=text.strip(_TRIM), confidence=0.8 if draft.explicit else 0.55)
+        yield replace(draft, object=text.strip(TRIM), confidence=0.8 if draft.explicit else 0.55)
 
 
 def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Candidate:

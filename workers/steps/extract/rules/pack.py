@@ -15,7 +15,9 @@ from nextlevel.model import BlockType, Category
 from ... import predicates
 
 _ROOT = Path(__file__).parent
-_NEVER = re.compile(r"(?!)")
+NEVER = re.compile(r"(?!)")
+TRIM = " ,.:;!-–—，。：；！、"
+"""What stands around a statement, its subject or its object, and belongs to none of them."""
 
 # What stands for `<name>` and so on in a pattern of rules.toml. Capitals matter in a person's name whatever the flags.
 _PIECES = {
@@ -59,6 +61,7 @@ class Pack:
     """One language's cues (name → pattern), verb phrases and rules."""
 
     language: str
+    spaced: bool
     nouns_capitalised: bool
     copula: str
     cues: Mapping[str, re.Pattern[str]]
@@ -72,14 +75,14 @@ class Pack:
 
     def has(self, cue: str, text: str) -> bool:
         """Whether a cue stands somewhere in the text."""
-        return self.cues.get(cue, _NEVER).search(text) is not None
+        return self.cues.get(cue, NEVER).search(text) is not None
 
     def match(self, cue: str, text: str) -> re.Match[str] | None:
         """The cue at the beginning of the text."""
-        return self.cues.get(cue, _NEVER).match(text)
+        return self.cues.get(cue, NEVER).match(text)
 
     def find(self, cue: str, text: str) -> re.Match[str] | None:
-        return self.cues.get(cue, _NEVER).search(text)
+        return self.cues.get(cue, NEVER).search(text)
 
 
 @cache
@@ -90,23 +93,23 @@ def load(language: str) -> Pack | None:
         return None
     document = tomllib.loads((folder / "cues.toml").read_text(encoding="utf-8"))
     said = predicates.phrases(language)
+    spaced = document.get("spaced", True)
     pieces = _PIECES | {name: _any_of(words) for name, words in document.get("words", {}).items()}
     return Pack(
         language=language,
+        spaced=spaced,
         nouns_capitalised=document["nouns_capitalised"],
         copula=document["copula"],
-        cues={name: _cue(pieces_of) for name, pieces_of in document["cues"].items()},
-        verbs=re.compile(
-            rf"(?<![\w/.@-])(?:{'|'.join(_spaced(p) for p in sorted(said, key=len, reverse=True))})(?![\w/@-])", re.I
-        ),
+        cues={name: _cue(pieces_of, spaced) for name, pieces_of in document["cues"].items()},
+        verbs=_verbs(said, spaced),
         said=said,
         contractions=tuple(
             (re.compile(rf"(?<![\w'’]){old}(?![\w'’])", re.I), new) for old, new in document["contractions"]
         ),
         slot_nouns={noun: slot for slot, nouns in document["slot_nouns"].items() for noun in nouns},
-        joints=re.compile(rf",\s+|\s(?={_any_of(document['words']['joint'])}\s)"),
+        joints=re.compile(rf",\s+|\s(?={_any_of(document['words']['joint'])}\s)" if spaced else r"[，、,；]\s*"),
         pronouns={name: frozenset(words) for name, words in document["words"].items() if name != "role"},
-        rules=tuple(_rules(tomllib.loads((folder / "rules.toml").read_text(encoding="utf-8"))["rule"], pieces)),
+        rules=tuple(_rules(tomllib.loads((folder / "rules.toml").read_text(encoding="utf-8"))["rule"], pieces, spaced)),
     )
 
 
@@ -117,13 +120,14 @@ def packs() -> tuple[Pack, ...]:
     return tuple(pack for name in folders if (pack := load(name)) is not None)
 
 
-def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str]) -> Iterable[Rule]:
+def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str], spaced: bool) -> Iterable[Rule]:
+    before = r"(?<![\w/-])" if spaced else ""
     for row in rows:
         written = re.sub(r"(?<!\?P)<([a-z_]+)>", lambda found: pieces[found[1]], " ".join(row["find"].split()))
         known = predicates.get(row["predicate"])
         yield Rule(
             name=row["name"],
-            regex=re.compile(rf"(?<![\w/-])(?:{written.replace(' ', chr(92) + 's')})", re.IGNORECASE),
+            regex=re.compile(rf"{before}(?:{written.replace(' ', chr(92) + 's')})", re.IGNORECASE),
             predicate=row["predicate"],
             subject=row.get("subject", "focus"),
             object=row.get("object", "{value}"),
@@ -138,9 +142,19 @@ def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str]) -> Iterable[Ru
         )
 
 
-def _cue(pieces_of: Iterable[str]) -> re.Pattern[str]:
-    """A cue of whole words. One that ends in a space has ended its word itself."""
+def _cue(pieces_of: list[str], spaced: bool) -> re.Pattern[str]:
+    """A cue of whole words, where a language parts them. One that ends in a space has ended its word itself."""
+    if not pieces_of:
+        return NEVER
+    if not spaced:
+        return re.compile("|".join(pieces_of), re.IGNORECASE)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(pieces_of)})(?:(?<=\s)|(?![\w-]))", re.IGNORECASE)
+
+
+def _verbs(said: Mapping[str, str], spaced: bool) -> re.Pattern[str]:
+    """Any verb phrase, the longest first."""
+    phrases = "|".join(_spaced(phrase) for phrase in sorted(said, key=len, reverse=True))
+    return re.compile(rf"(?<![\w/.@-])(?:{phrases})(?![\w/@-])" if spaced else f"(?:{phrases})", re.IGNORECASE)
 
 
 def _any_of(words: Iterable[str]) -> str:

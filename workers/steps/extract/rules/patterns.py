@@ -12,10 +12,9 @@ from nextlevel.model import BlockType, Candidate, Category, EntityType
 from ... import predicates
 from .focus import Focus
 from .names import database
-from .pack import Pack, Rule
+from .pack import TRIM, Pack, Rule
 from .statement import KEEPS_VERB, parse, resolve
 
-_TRIM = " ,.:;!-–—"
 _PORT = re.compile(r"\d{2,5}")
 _NAMED = re.compile(r"[`„“\"']|[.,:;!]+$")
 _SAID_OF_WORK = frozenset({"behaves", "needs", "uses", "goes_to", "on_host"})
@@ -86,7 +85,7 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
 def bare_value(object_: str, pack: Pack) -> str:
     """The value itself, without what is said beside it: "postgres 15 on birke-02" is "postgres 15"."""
     ends = (pattern.search(object_, 1) for pattern in (_VALUE_END, pack.cues["value_end"]))
-    return object_[: min((end.start() for end in ends if end), default=len(object_))].strip(_TRIM)
+    return object_[: min((end.start() for end in ends if end), default=len(object_))].strip(TRIM)
 
 
 def with_entity(
@@ -98,7 +97,7 @@ def with_entity(
 
 def _bare(text: str) -> str:
     """Without outer punctuation, and without back ticks that hold all of it."""
-    text = text.strip(_TRIM)
+    text = text.strip(TRIM)
     return text.strip("`") if text.count("`") in (1, 2) and text.strip("`").count("`") == 0 else text
 
 
@@ -144,7 +143,7 @@ def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
     verb = pack.verbs.match(object_) if rule.predicate == "responsible_for" else None
     if verb is None:
         return rule.predicate, object_
-    predicate, rest = pack.said[" ".join(verb[0].casefold().split())], object_[verb.end() :].strip(_TRIM)
+    predicate, rest = pack.said[" ".join(verb[0].casefold().split())], object_[verb.end() :].strip(TRIM)
     if predicate in _SAID_OF_WORK:
         return "responsible_for", object_
     return (predicate, object_) if predicate in KEEPS_VERB or not rest else (predicate, rest)

@@ -17,16 +17,15 @@ _LONGEST = 500
 
 def language_of(text: str, window: Sequence[Turn]) -> str:
     """The turn's language; a short turn speaks that of its session."""
-    if len(text.split()) < _ENOUGH_WORDS and window:
+    if len(text.split()) < _ENOUGH_WORDS and window and detect.certain(text) is None:
         text = " ".join([*(turn.user_text[:_LONGEST] for turn in window[-_LOOK_BACK:]), text])
     return detect.language(text)
 
 
 def pack_of(text: str, language: str) -> Pack | None:
     """The pack for one sentence: people mix languages, so a sentence whose words tell chooses its own."""
-    spoken = {detect.language(text, otherwise=pack.language) for pack in packs()}
-    if len(spoken) == 1:
-        return load(spoken.pop())
+    if (spoken := detect.certain(text)) is not None:
+        return load(spoken)
     pack = load(language)
     if pack is None or is_statement(text, pack):
         return pack

@@ -10,12 +10,11 @@ from nextlevel.lang.tokens import stop_words
 from ... import predicates
 from .focus import Focus
 from .names import database, is_path, technology
-from .pack import Pack
+from .pack import TRIM, Pack
 
 _MOST_SUBJECT_WORDS = 7
 KEEPS_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
 _PERSONAL = frozenset({"responsible_for", "knows", "left", "away", "available", "works_on"})
-_TRIM = " ,.:;!-–—"
 _PORT = re.compile(
     r"(?:ports?\s+)?(\d{4,5}|(?<=port\s)\d{2,5})(?![\w.:/%-]|\s*(?:%|ms|s|min|lines|rows|mb|gb|€|\$|euro|eur)\b)",
     re.IGNORECASE,
@@ -45,17 +44,17 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
     if colon is not None:
         return colon
     for verb in pack.verbs.finditer(text):
-        left, right = text[: verb.start()].strip(_TRIM), text[verb.end() :].strip(_TRIM)
+        left, right = text[: verb.start()].strip(TRIM), text[verb.end() :].strip(TRIM)
         said = " ".join(verb[0].casefold().replace("’", "'").split())
         predicate = pack.said.get(said)
-        left = left.rsplit(",", 1)[-1].strip(_TRIM)
+        left = left.rsplit(",", 1)[-1].strip(TRIM)
         if predicate is None or (not right and predicate not in KEEPS_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
             continue
         if _is_mixed(left, pack):
             continue
         if left and left.split()[0].casefold() in pack.pronouns["preposition"]:
             # "With -n auto it hangs": what stands before the verb says when, not what.
-            return Statement(focus.topic or focus.subject, "noted", text.strip(_TRIM), said)
+            return Statement(focus.topic or focus.subject, "noted", text.strip(TRIM), said)
         subject, kind = resolve(left, pack, focus)
         if subject is None:
             continue
@@ -90,20 +89,20 @@ def _colon(text: str, pack: Pack, focus: Focus) -> Statement | None:
     head, colon, rest = text.partition(": ")
     if not colon or not rest.strip() or len(head.split()) > 5 or pack.verbs.search(head):
         return None
-    subject, kind = resolve(head.strip(_TRIM), pack, focus)
+    subject, kind = resolve(head.strip(TRIM), pack, focus)
     if subject is None:
         return None
-    return typed(Statement(subject, "noted", rest.strip(_TRIM), ":", kind=kind), head, pack, focus)
+    return typed(Statement(subject, "noted", rest.strip(TRIM), ":", kind=kind), head, pack, focus)
 
 
 def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     """The subject that words in front of a verb stand for, and whether it is `user`, `person` or `thing`."""
     words = left.split()
-    while words and (words[0].casefold().strip(_TRIM) in pack.pronouns["conjunction"] or not words[0].strip(_TRIM)):
+    while words and (words[0].casefold().strip(TRIM) in pack.pronouns["conjunction"] or not words[0].strip(TRIM)):
         words = words[1:]
     if not words:
         return focus.topic or focus.subject, "thing"
-    bare = " ".join(words).strip(_TRIM)
+    bare = " ".join(words).strip(TRIM)
     folded = bare.casefold()
     if folded in pack.pronouns["first"]:
         return "user", "user"
@@ -114,13 +113,13 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     if folded in pack.pronouns["person"] or folded in stop_words():
         return None, "thing"
     if words[0].casefold() in pack.pronouns["owner"] and len(words) > 1:
-        return f"user's {' '.join(words[1:])}".strip(_TRIM), "thing"
+        return f"user's {' '.join(words[1:])}".strip(TRIM), "thing"
     if words[0].casefold() in pack.pronouns["article"] and len(words) > 1:
-        bare = " ".join(words[1:]).strip(_TRIM)
+        bare = " ".join(words[1:]).strip(TRIM)
     if bare.casefold() in pack.pronouns["generic"]:
         return focus.project or focus.thing or bare, "thing"
     if words[0].casefold() in pack.pronouns["person"] and focus.person is not None and len(words) > 1:
-        return f"{focus.person}'s {' '.join(words[1:])}".strip(_TRIM), "thing"
+        return f"{focus.person}'s {' '.join(words[1:])}".strip(TRIM), "thing"
     return bare.strip("`„“\"'"), "thing"
 
 
@@ -182,6 +181,6 @@ def _slot(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str | None]:
                 return pack.slot_nouns[noun], owner or focus.subject
     if words[-1] in pack.slot_nouns and len(words) <= 4:
         return pack.slot_nouns[words[-1]], " ".join(left.split()[len(left.split()) - len(words) : -1]).strip(
-            _TRIM
+            TRIM
         ) or focus.subject
     return None, None
