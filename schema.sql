@@ -97,9 +97,13 @@ CREATE TABLE sessions (
   started_at  timestamptz NOT NULL,
   last_at     timestamptz NOT NULL,
   ended_at    timestamptz,
+  digest      jsonb,                       -- title, topics, decisions, open ends, state: workers/steps/digest.py
+  digested_at timestamptz,                 -- null: something was said or forgotten since, or never made
   PRIMARY KEY (tenant_id, user_id, session),
   FOREIGN KEY (tenant_id, user_id) REFERENCES users
 );
+CREATE INDEX sessions_undigested ON sessions (last_at) WHERE digested_at IS NULL;
+CREATE INDEX sessions_of_profile ON sessions (tenant_id, user_id, profile, last_at);
 
 CREATE TABLE turns (
   tenant_id       uuid NOT NULL,
@@ -302,7 +306,7 @@ CREATE TABLE block_versions (
   tenant_id   uuid NOT NULL,
   block_id    uuid NOT NULL,
   version     integer NOT NULL,
-  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted')),
+  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted', 'restored')),
   caused_by   text NOT NULL,
   before      jsonb NOT NULL,
   changed_at  timestamptz NOT NULL DEFAULT now(),
@@ -566,6 +570,7 @@ BEGIN
 END $$;
 
 CREATE POLICY wall ON scopes          TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
+CREATE POLICY wall ON sessions        TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
 CREATE POLICY wall ON turns           TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
 CREATE POLICY wall ON extractions     TO nextlevel_app USING (tenant_id = wall_tenant());
 CREATE POLICY wall ON trace_events    TO nextlevel_app USING (tenant_id = wall_tenant());
@@ -589,6 +594,7 @@ GRANT SELECT                  ON extractions TO nextlevel_pipeline;
 GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
 GRANT SELECT, UPDATE (generation, passages) ON scopes TO nextlevel_app;
+GRANT SELECT, UPDATE (digest, digested_at) ON sessions TO nextlevel_app;
 GRANT SELECT, UPDATE          ON turns TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE  ON extractions, tombstones TO nextlevel_app;
 GRANT SELECT, INSERT          ON trace_events, block_versions TO nextlevel_app;

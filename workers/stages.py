@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 from nextlevel import log, receipts
 from nextlevel.cache import publish_generations
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable
-from nextlevel.model import TurnState
-from nextlevel.store import blocks, entities, extractions, scopes, trace, turns
+from nextlevel.model import Block, TurnState
+from nextlevel.store import blocks, entities, extractions, recalls, scopes, trace, turns
 from nextlevel.store.forget import NOTHING, Forgotten, forget_blocks, retract_turn
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
@@ -16,32 +19,57 @@ from nextlevel.store.turns import Claim
 from .asking import hear
 from .context import WorkerContext
 from .outcomes import LeaseLost, Outcome
-from .steps import apply, found, pipeline
+from .steps import apply, classify, found, pipeline
 from .steps.link import Aliases, link
+
+_RECALLED_WITHIN = timedelta(days=1)
+"""How far back a session's recalls are looked at: what was shown earlier is no longer in its prompt."""
 
 _log = log.get("workers")
 
 
 async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     """Find what one turn says that is worth keeping, and hold it until it is linked."""
-    window = []
+    window, shown = [], []
     if claim.kind == "turn":
         async with ctx.db.pipeline() as conn:
             window = await turns.window(conn, claim, limit=pipeline.WINDOW_TURNS)
+        async with ctx.db.memory(claim.scope) as conn:
+            shown = await recalls.shown_in(
+                conn, claim.scope, claim.turn.session, since=claim.turn.at - _RECALLED_WITHIN
+            )
     try:
         heard = await hear(ctx, claim, window)
-        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, heard)
+        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, heard, shown)
         async with ctx.db.memory(claim.scope) as conn:
-            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **reading.facts)
+            used, generations = await _use(conn, claim, reading.used, shown)
+            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **reading.facts, **used)
             if reading.skip is not None:
                 await _advance(conn, claim, TurnState.SKIPPED, reading.skip)
-                return Outcome.SKIPPED
-            await extractions.save(conn, claim.scope, claim.turn.id, reading.extractor, found.to_json(reading.found))
-            await _advance(conn, claim, TurnState.EXTRACTED)
+            else:
+                content = found.to_json(reading.found)
+                await extractions.save(conn, claim.scope, claim.turn.id, reading.extractor, content)
+                await _advance(conn, claim, TurnState.EXTRACTED)
     except LeaseLost:
         return Outcome.LOST
+    if generations:
+        await _tell(ctx, NOTHING, generations)
+    if reading.skip is not None:
+        return Outcome.SKIPPED
     await _wake(ctx, "link", claim)
     return Outcome.ADVANCED
+
+
+async def _use(
+    conn: Connection, claim: Claim, used: Sequence[UUID], shown: Sequence[Block]
+) -> tuple[dict[str, list[str]], dict[UUID, int]]:
+    """Let the blocks that the assistant made use of live longer: what the trace says of it, and what it makes stale."""
+    if not used:
+        return {}, {}
+    days = {block.id: classify.ttl_days(block.type) for block in shown if block.id in used}
+    renewed, scopes_changed = await blocks.use(conn, claim.scope, days, at=claim.turn.at)
+    generations = await scopes.raise_generations(conn, claim.scope, scopes_changed) if scopes_changed else {}
+    return {"used": [str(block) for block in renewed]}, generations
 
 
 async def link_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
@@ -50,7 +78,7 @@ async def link_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     try:
         async with ctx.db.memory(claim.scope) as conn:
             raw = found.from_json(await extractions.raw(conn, claim.scope, claim.turn.id))
-            linked = found.Found(tuple(link(each, aliases) for each in raw.candidates), raw.retractions)
+            linked = replace(raw, candidates=tuple(link(each, aliases) for each in raw.candidates))
             await extractions.link(conn, claim.scope, claim.turn.id, found.to_json(linked))
             entity_count = len({name for each in linked.candidates for name, _ in each.entities})
             await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "link", entities=entity_count)

@@ -5,7 +5,7 @@ All of it runs inside `Database.memory(scope)`. What to write is decided in work
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -106,12 +106,21 @@ async def confirm(
     *,
     confidence: float,
     status: BlockStatus,
+    provenance: Provenance,
     ttl_days: int,
     caused_by: str,
 ) -> None:
-    """The same fact was told again: surer, and alive for longer."""
+    """The same fact was told again: surer, and alive for longer; `provenance` vouches for it now."""
     await _version(conn, scope, block.id, "confirmed", caused_by)
-    await conn.execute(SQL.blocks.confirm, scope.tenant_id, block.id, confidence, status, ttl_days)
+    await conn.execute(SQL.blocks.confirm, scope.tenant_id, block.id, confidence, status, ttl_days, provenance)
+
+
+async def use(
+    conn: Connection, scope: Scope, ttl_days: Mapping[UUID, int], *, at: datetime
+) -> tuple[tuple[UUID, ...], set[UUID]]:
+    """Blocks were made use of at `at`: each lives its days from now on. Those that did, and the scopes that changed."""
+    rows = await conn.fetch(SQL.blocks.use, scope.tenant_id, list(ttl_days), list(ttl_days.values()), at)
+    return tuple(row["block_id"] for row in rows), {row["scope_id"] for row in rows if row["extended"]}
 
 
 async def supersede(conn: Connection, scope: Scope, block: Block, *, by: UUID, at: datetime, caused_by: str) -> None:
@@ -124,6 +133,20 @@ async def retract(conn: Connection, scope: Scope, block: Block, *, at: datetime,
     """Close a block's validity without a successor."""
     await _version(conn, scope, block.id, "retracted", caused_by)
     await conn.execute(SQL.blocks.retract, scope.tenant_id, block.id, at)
+
+
+async def learnt_from_deeds(conn: Connection, scope: Scope, turn_id: str) -> list[Block]:
+    """The living blocks that stand on this turn alone, and not on the user's own word."""
+    return [block_of(row) for row in await conn.fetch(SQL.blocks.learnt_from_deeds, scope.tenant_id, turn_id)]
+
+
+async def restore_replaced(conn: Connection, scope: Scope, block: Block, *, caused_by: str) -> list[Block]:
+    """Let what a block had replaced hold again, as it did before; those blocks."""
+    rows = await conn.fetch(SQL.blocks.replaced_by, scope.tenant_id, block.id)
+    for row in rows:
+        await _version(conn, scope, row["block_id"], "restored", caused_by)
+        await conn.execute(SQL.blocks.restore, scope.tenant_id, row["block_id"])
+    return [block_of(row) for row in rows]
 
 
 async def add_source(conn: Connection, scope: Scope, block_id: UUID, turn_id: str, span: str, at: datetime) -> bool:

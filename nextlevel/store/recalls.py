@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from nextlevel.model import Scope
+from nextlevel.model import Block, Scope
 
+from .blocks import block_of
 from .pool import Connection
 from .sql import SQL
 
@@ -64,6 +65,12 @@ async def showing(
     """The answers since then in which any of these blocks were shown, newest first (inside `Database.memory`)."""
     rows = await conn.fetch(SQL.recalls.showing, scope.tenant_id, scope.user_id, since, list(block_ids), limit)
     return [dict(row) for row in rows]
+
+
+async def shown_in(conn: Connection, scope: Scope, session: str, *, since: datetime, limit: int = 50) -> list[Block]:
+    """The blocks that a conversation's latest answers showed, those since then (inside `Database.memory`)."""
+    rows = await conn.fetch(SQL.recalls.shown_in, scope.tenant_id, scope.user_id, session, since, limit)
+    return [block_of(row) for row in rows]
 
 
 async def prune(conn: Connection) -> int:

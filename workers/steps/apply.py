@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from nextlevel.inference import Vector, Vectors
 from nextlevel.lang.tokens import content_words, words
-from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, block_text
+from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, Provenance, block_text
 from nextlevel.store import blocks, entities
 from nextlevel.store.blocks import NewBlock
 from nextlevel.store.pool import Connection
@@ -72,6 +72,8 @@ async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded
         await _remember(conn, claim, fact, applied, review_below, embedded.model, vector)
     for text in found.retractions:
         await _retract(conn, claim, text, applied)
+    if found.rejects is not None:
+        await _take_back(conn, claim, found.rejects, applied)
     return applied
 
 
@@ -129,11 +131,20 @@ async def _remember(
 async def _confirm(
     conn: Connection, claim: Claim, fact: Fact, known: Block, status: BlockStatus, applied: Applied, why: str
 ) -> None:
-    """The same fact again adds a source and confidence, never a row; and can never remove anything."""
+    """The same fact again adds a source and confidence, never a row; and can never remove anything.
+
+    The assistant's own word adds neither: it restates what it knows from us.
+    """
+    if fact.candidate.provenance is Provenance.ASSISTANT_STATED:
+        await blocks.use(conn, claim.scope, {known.id: classify.ttl_days(known.type)}, at=fact.told_at)
+        applied.note("used", _text(fact.candidate), "the assistant restates it")
+        return
     if not await blocks.add_source(conn, claim.scope, known.id, claim.turn.id, fact.candidate.span, fact.told_at):
         return
     # Two independent tellings that are wrong by chance: 1 − (1 − a)(1 − b), the second counted for a half.
     surer = min(MOST_CONFIDENT, 1 - (1 - known.confidence) * (1 - fact.candidate.confidence / 2))
+    voucher = classify.more_trusted(known.provenance, fact.candidate.provenance)
+    surer = min(surer, classify.most_sure(voucher))
     better = BlockStatus.ACTIVE if BlockStatus.ACTIVE in (status, known.status) else BlockStatus.REVIEW
     await blocks.confirm(
         conn,
@@ -141,6 +152,7 @@ async def _confirm(
         known,
         confidence=max(known.confidence, surer),
         status=better,
+        provenance=voucher,
         ttl_days=classify.ttl_days(known.type),
         caused_by=claim.turn.id,
     )
@@ -212,6 +224,17 @@ async def _retract(conn: Connection, claim: Claim, text: str, applied: Applied) 
             applied.scopes.add(block.scope_id)
             applied.note("retracted", block_text(block.subject, block.predicate, block.object), text)
             return
+
+
+async def _take_back(conn: Connection, claim: Claim, rejected: str, applied: Applied) -> None:
+    """The user rejects what was done in the turn before: what only its deeds taught holds no more, and what that had
+    replaced holds again."""
+    for block in await blocks.learnt_from_deeds(conn, claim.scope, rejected):
+        await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
+        applied.scopes.add(block.scope_id)
+        applied.note("retracted", block_text(block.subject, block.predicate, block.object), f"{rejected} was rejected")
+        for old in await blocks.restore_replaced(conn, claim.scope, block, caused_by=claim.turn.id):
+            applied.note("restored", block_text(old.subject, old.predicate, old.object), f"{rejected} was rejected")
 
 
 def _search_terms(block: Block) -> list[str]:

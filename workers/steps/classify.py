@@ -29,6 +29,9 @@ _CAP: Final = {
 }
 _ORDERS: Final = frozenset({BlockType.USER_PREFERENCE, BlockType.PROCEDURAL, BlockType.LEARNED_PATTERN})
 _TRUSTED: Final = frozenset({Provenance.USER_STATED, Provenance.USER_ACCEPTED})
+# Words that came into the conversation from elsewhere: whatever they say, a person looks first.
+_FOREIGN: Final = frozenset({Provenance.DOCUMENT, Provenance.ASSISTANT_STATED})
+_BY_TRUST: Final = tuple(Provenance)
 _SLOT_TYPES: Final = frozenset({BlockType.PROJECT_STATE, BlockType.USER_PREFERENCE})
 _EXPLICIT: Final = 0.9
 _CONTEXT: Final = 300
@@ -55,13 +58,25 @@ def classify(candidate: Candidate) -> Candidate:
 
 
 def needs_review(candidate: Candidate, *, review_below: float) -> bool:
-    """Whether a person looks before recall shows it: not sure enough (0..1), or an order by someone who may give none.
+    """Whether a person looks before recall shows it: not sure enough (0..1), or told by someone who may not tell it.
 
     A preference, a pattern or a procedure comes from the user, or from what the user accepted; never from a tool's
-    result, a document, a pasted text or an import by itself.
+    result or an import by itself. What a pasted text or the assistant says is looked at whatever it is; a plain fact of
+    the environment that a tool observed is not.
     """
     gives_orders = candidate.type in _ORDERS and candidate.provenance not in _TRUSTED
-    return gives_orders or candidate.confidence < review_below
+    return gives_orders or candidate.provenance in _FOREIGN or candidate.confidence < review_below
+
+
+def more_trusted(one: Provenance, other: Provenance) -> Provenance:
+    """Of two that tell the same, the one whose word counts more."""
+    return min(one, other, key=_BY_TRUST.index)
+
+
+def most_sure(voucher: Provenance) -> float:
+    """The most confidence (0..1) that repeated tellings can give while nobody better vouches: a text that is pasted
+    ten times is no truer."""
+    return _CAP[voucher]
 
 
 def ttl_days(kind: BlockType) -> int:

@@ -12,10 +12,15 @@ from nextlevel.model import Candidate
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The candidates of one turn, and the sayings that take something back."""
+    """The candidates of one turn, the sayings that take something back, and the turn whose deeds it rejects."""
 
     candidates: tuple[Candidate, ...] = ()
     retractions: tuple[str, ...] = ()
+    rejects: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        return not self.candidates and not self.retractions and self.rejects is None
 
 
 _FOUND = TypeAdapter(Found)

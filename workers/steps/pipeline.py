@@ -1,21 +1,24 @@
-"""The steps of reading a turn, in their order, and nothing else: pre-filter, extract, merge, classify."""
+"""The steps of reading a turn, in their order, and nothing else.
+
+echo (cut what recall showed) · rejection · pre-filter · extract, merge · guard · classify · worth
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from nextlevel.lang.tokens import content_words, words
-from nextlevel.model import Turn
+from nextlevel.model import Block, Candidate, Turn, block_text
 from nextlevel.store import blocks
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
-from . import classify, explicit, prefilter
-from .extract import extract
+from . import classify, echo, explicit, guard, prefilter, rejection, worth
+from .extract import Dropped, extract
 from .extract.llm import Heard
 from .extract.llm import read as read_answer
 from .extract.merge import merged
@@ -29,13 +32,21 @@ EXTRACTOR = "rules-1"
 WINDOW_TURNS = 6
 """Turns before this one that an extractor sees: what "it", "that" and "no, the other one" mean stands there."""
 
+_TRACED = 200
+_MOST_TRACED = 50
+"""Characters of a text, and texts of a turn, that the trace shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading a turn came to: findings, or the reason to skip it; and the facts for the trace."""
+    """What reading a turn came to: findings, or the reason to skip it; and the facts for the trace.
+
+    `used` are the blocks that the assistant made use of.
+    """
 
     found: Found = field(default_factory=Found)
     skip: str | None = None
+    used: tuple[UUID, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     extractor: str = EXTRACTOR
 
@@ -45,44 +56,93 @@ def asks_a_model(kind: str, turn: Turn) -> bool:
     return kind == "turn" and prefilter.score(turn).passes
 
 
-def read(kind: str, turn: Turn, body: dict[str, Any], window: Sequence[Turn], heard: Heard | None = None) -> Reading:
-    """Read one turn event of any kind that has stages to go through. `heard` is what a language model said of it."""
+def read(
+    kind: str,
+    turn: Turn,
+    body: dict[str, Any],
+    window: Sequence[Turn],
+    heard: Heard | None = None,
+    shown: Sequence[Block] = (),
+) -> Reading:
+    """Read one turn event of any kind that has stages to go through.
+
+    `heard` is what a language model said of it, `shown` what recall showed in its session.
+    """
     if kind == "remember":
         return _remember(turn, body)
     if kind == "turn":
-        return _turn(turn, window, heard)
+        return _turn(turn, window, heard, shown)
     return Reading(facts={"kind": kind})  # forget and retract: what they say is done in the store stage
 
 
-def _turn(turn: Turn, window: Sequence[Turn], heard: Heard | None) -> Reading:
+def _turn(told: Turn, window: Sequence[Turn], heard: Heard | None, shown: Sequence[Block]) -> Reading:
+    turn, pasted = echo.without_pasted(told, shown)
+    used = echo.restated(turn, shown)
+    rejects = rejection.rejected(turn, window)
     score = prefilter.score(turn)
     facts: dict[str, Any] = {"points": score.points, "reasons": list(score.reasons)}
-    if not score.passes:
-        return Reading(skip=f"not worth reading: {', '.join(score.reasons)}", facts=facts)
+    facts |= {"echoes": pasted} if pasted else {}
+    facts |= {"rejects": rejects} if rejects is not None else {}
+    if not score.passes and rejects is None:
+        return Reading(skip=f"not worth reading: {', '.join(score.reasons)}", used=used, facts=facts)
     extraction = extract(turn, window)
     extractor = EXTRACTOR
     if heard is not None:
         extraction = merged(extraction, read_answer(heard, turn, window))
         extractor = f"{EXTRACTOR}+{heard.model}@{heard.prompt}"
         facts["model"] = heard.facts
-    candidates = tuple(classify.classify(candidate) for candidate in extraction.candidates)
-    facts |= {
-        "candidates": len(candidates),
-        "rules": Counter(candidate.rule for candidate in candidates),
-        "dropped": [{"text": each.text[:200], "why": each.why} for each in extraction.dropped[:50]],
-        "retractions": len(extraction.retractions),
-    }
-    if not candidates and not extraction.retractions:
-        return Reading(skip="nothing worth keeping was said", facts=facts, extractor=extractor)
-    return Reading(Found(candidates, tuple(extraction.retractions)), facts=facts, extractor=extractor)
+    repeated = [each for each in extraction.candidates if echo.is_echo(each, shown)]
+    own = [each for each in extraction.candidates if each not in repeated]
+    safe, unsafe = guard.guard(own, turn)
+    dropped = [*extraction.dropped, *unsafe, *(Dropped(each.span, "echo") for each in repeated)]
+    kept, judged = _judged(safe, turn, dropped)
+    facts |= judged | {"retractions": len(extraction.retractions)}
+    found = Found(kept, tuple(extraction.retractions), rejects)
+    if found.empty:
+        return Reading(skip="nothing worth keeping was said", used=used, facts=facts, extractor=extractor)
+    return Reading(found, used=used, facts=facts, extractor=extractor)
+
+
+def _judged(
+    candidates: Iterable[Candidate], turn: Turn, dropped: Sequence[Dropped]
+) -> tuple[tuple[Candidate, ...], dict[str, Any]]:
+    """What is worth keeping, and for the trace all that was weighed, each with the branch that decided."""
+    kept: list[Candidate] = []
+    left = [{"text": each.text[:_TRACED], "why": each.why, "branch": worth.of_drop(each.why)} for each in dropped]
+    told = []
+    for candidate in map(classify.classify, candidates):
+        judgement = worth.judge(candidate, turn.at)
+        if judgement.shelf is None:
+            left.append({"text": candidate.span[:_TRACED], "why": "not_worth_it", "branch": judgement.branch})
+            continue
+        kept.append(candidate)
+        told.append(
+            {
+                "text": block_text(
+                    candidate.subject, candidate.predicate, candidate.object[:_TRACED], negated=candidate.negated
+                ),
+                "branch": judgement.branch,
+                "shelf": judgement.shelf,
+                "type": candidate.type,
+                "confidence": round(candidate.confidence, 2),
+                "rule": candidate.rule,
+            }
+        )
+    rules = Counter(candidate.rule for candidate in kept)
+    facts = {"candidates": len(kept), "rules": rules, "kept": told[:_MOST_TRACED], "dropped": left[:_MOST_TRACED]}
+    return tuple(kept), facts
 
 
 def _remember(turn: Turn, body: dict[str, Any]) -> Reading:
     candidates, refused = explicit.candidates(turn, body)
-    facts = {"candidates": len(candidates), "explicit": True}
+    facts: dict[str, Any] = {"candidates": len(candidates), "explicit": True}
     if refused is not None:
         return Reading(skip=refused, facts=facts)
-    return Reading(Found(tuple(candidates)), facts=facts)
+    safe, unsafe = guard.guard(candidates, turn)
+    kept, judged = _judged(safe, turn, unsafe)
+    if not kept:
+        return Reading(skip=f"not kept: {', '.join(sorted({each.why for each in unsafe}))}", facts=facts | judged)
+    return Reading(Found(kept), facts=facts | judged)
 
 
 async def to_forget(conn: Connection, claim: Claim) -> list[UUID]:

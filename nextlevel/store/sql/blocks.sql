@@ -44,10 +44,23 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
         greatest(now(), $21::timestamptz) + make_interval(days => $24), $25);
 
 -- name: confirm
--- The same fact again: surer, and alive for longer. What waited in review is taken up once it is sure enough.
--- $1 tenant · $2 block · $3 confidence · $4 status · $5 days to live
-UPDATE blocks SET confidence = $3, status = $4, updated_at = now(), expires_at = greatest(expires_at, now() + make_interval(days => $5))
+-- The same fact again: surer, and alive for longer. What waited in review is taken up once it is sure enough; who is
+-- trusted more vouches for it from here on.
+-- $1 tenant · $2 block · $3 confidence · $4 status · $5 days to live · $6 provenance
+UPDATE blocks SET confidence = $3, status = $4, provenance = $6, updated_at = now(),
+                  expires_at = greatest(expires_at, now() + make_interval(days => $5))
  WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: use
+-- A block was made use of: it lives longer, and is no surer for it. Where that moves its end by more than a day, the
+-- scope is returned: what readers hold of it is stale.
+-- $1 tenant · $2 blocks · $3 days to live, one each · $4 when
+UPDATE blocks b SET access_count = b.access_count + 1, last_accessed = greatest(b.last_accessed, $4::timestamptz),
+                    expires_at = greatest(b.expires_at, now() + make_interval(days => u.days))
+  FROM unnest($2::uuid[], $3::integer[]) u (block_id, days), blocks was
+ WHERE b.tenant_id = $1 AND b.block_id = u.block_id AND b.status = 'active'
+   AND was.tenant_id = $1 AND was.block_id = b.block_id
+RETURNING b.block_id, b.scope_id, b.expires_at > was.expires_at + interval '1 day' AS extended;
 
 -- name: supersede
 -- $1 tenant · $2 block · $3 valid to · $4 superseded by
@@ -58,6 +71,28 @@ UPDATE blocks SET status = 'superseded', valid_to = greatest(valid_from, least($
 -- No longer true, and nothing takes its place.
 -- $1 tenant · $2 block · $3 valid to
 UPDATE blocks SET status = 'expired', valid_to = greatest(valid_from, $3), updated_at = now() WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: learnt_from_deeds
+-- The living blocks that stand on this turn alone, and not on the user's own word.
+-- $1 tenant · $2 turn
+SELECT b.* FROM block_sources s JOIN blocks b USING (tenant_id, block_id)
+ WHERE s.tenant_id = $1 AND s.turn_id = $2 AND b.status IN ('active', 'review') AND b.provenance <> 'user_stated'
+   AND NOT EXISTS (SELECT FROM block_sources o WHERE o.tenant_id = $1 AND o.block_id = s.block_id AND o.turn_id <> $2);
+
+-- name: replaced_by
+-- Without what was told anew meanwhile: it lives already.
+-- $1 tenant · $2 block
+SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.superseded_by = $2 AND b.status = 'superseded'
+   AND NOT EXISTS (SELECT FROM blocks o WHERE o.tenant_id = $1 AND o.scope_id = b.scope_id AND o.hash = b.hash
+                                          AND o.status IN ('active', 'review'));
+
+-- name: restore
+-- As it was before it was replaced.
+-- $1 tenant · $2 block
+UPDATE blocks b SET status = v.before->>'status', valid_to = (v.before->>'valid_to')::timestamptz, superseded_by = NULL, updated_at = now()
+  FROM (SELECT before FROM block_versions WHERE tenant_id = $1 AND block_id = $2 AND change = 'superseded'
+         ORDER BY version DESC LIMIT 1) v
+ WHERE b.tenant_id = $1 AND b.block_id = $2;
 
 -- name: add_version
 -- What a block was before it changes.

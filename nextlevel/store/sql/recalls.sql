@@ -13,6 +13,16 @@ SELECT r.recall_id, r.session, r.at, r.query, r.mode, r.rung, r.ms, r.vectors, r
    AND EXISTS (SELECT FROM jsonb_array_elements(r.shown) s WHERE (s->>'block')::uuid = ANY ($4))
  ORDER BY r.at DESC LIMIT $5;
 
+-- name: shown_in
+-- The blocks that the latest answers of one conversation showed, as they are now.
+-- $1 tenant · $2 user · $3 session · $4 not before · $5 answers at most
+SELECT b.* FROM blocks b
+ WHERE b.tenant_id = $1 AND b.block_id IN (
+   SELECT (s->>'block')::uuid
+     FROM (SELECT r.shown FROM recalls r
+            WHERE r.tenant_id = $1 AND r.user_id = $2 AND r.session = $3 AND r.at >= $4 ORDER BY r.at DESC LIMIT $5) latest,
+          jsonb_array_elements(latest.shown) s);
+
 -- name: forget
 -- A question that was answered with a forgotten block may quote it.
 -- $1 tenant · $2 user · $3 blocks

@@ -28,7 +28,7 @@ INSERT INTO sessions (tenant_id, user_id, session, profile, started_at, last_at,
      VALUES ($1, $2, $3, $4, $5::timestamptz, $5, CASE WHEN $6 THEN $5::timestamptz END)
 ON CONFLICT (tenant_id, user_id, session) DO UPDATE
    SET started_at = least(sessions.started_at, excluded.started_at), last_at = greatest(sessions.last_at, excluded.last_at),
-       ended_at = CASE WHEN $6 THEN excluded.ended_at END;
+       ended_at = CASE WHEN $6 THEN excluded.ended_at END, digested_at = NULL;
 
 -- name: ready
 -- The turns that a stage can take now, oldest first: unowned, not waiting, and, for the first stage, at the head of their
