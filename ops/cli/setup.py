@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False)
 
 NONE_FOUND = """\
 No model server answers on this machine (looked for {names}).
-You need none: extraction by rules works without a model, in English and German. A model finds more. To get one:
+You need none: extraction by rules works without a model. A model finds more. To get one:
   install Ollama, then: ollama pull qwen3:8b
   or name a server:     nextlevel setup --llm-base-url http://gpu-box.lan:8000/v1"""
 
