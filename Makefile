@@ -8,7 +8,7 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test bench-sync-turn bench-prefetch bench-pipeline check fix dist clean links
+.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-pipeline check fix dist clean links
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -20,6 +20,11 @@ demo: setup ## play a month of sessions through everything, on this machine only
 
 test: dev host ## run all tests: on a real Postgres, a real Valkey and a real Hermes
 	@$(BIN)/pytest $(ARGS)
+
+test-browser: dev ## drive the dashboard with Chromium, which is installed where there is none and we may
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraints constraints.txt --editable '.[dev,browser]'
+	@$(BIN)/python -m tests.browser.chromium
+	@$(BIN)/pytest -m browser tests/browser $(ARGS)
 
 bench-sync-turn: setup ## how long the plugin holds up the host at a turn's end, beside a bare insert (2 minutes)
 	@$(BIN)/python -m bench.sync_turn $(ARGS)

@@ -98,7 +98,7 @@ async def test_hostile_text_is_inert_on_every_page(app, here, nele, text):
         for link in {unescape(found) for found in re.findall(r'href="(/dashboard/(?:queues|dead)\?[^"]+)"', page.text)}:
             assert 200 == (await here.get(link)).status_code, link
     for name in ("session", "text"):
-        found = await here.get("/dashboard/queues", params={name: text, "view": "ended"})
+        found = await here.get("/dashboard/queues", params={name: text[:500], "view": "ended"})
         assert 200 == found.status_code
         harmless(found.text)
 
