@@ -2,7 +2,8 @@
 
     python -m bench.agent HERMES_HOME
 
-    {"do": "prefetch", "query"} → {"ms", "rung", "service": {"rung", "vectors", "ms"} or null}
+    {"do": "prefetch", "query"} → {"ms", "rung", "why", "service": {"rung", "vectors", "ms"} or null}
+    {"do": "queue", "query"} → {}            queue_prefetch: have the answer kept for the next turn
     {"do": "turn", "user", "assistant"} → {"ms"}
     {"do": "get", "key"} → {"ms"}            a bare Redis GET, by the plugin's own client on a kept connection
 
@@ -53,7 +54,12 @@ class Agent:
         since = time.perf_counter()
         self._provider.prefetch(query)
         ms = 1000 * (time.perf_counter() - since)
-        return {"ms": ms, "rung": self._provider.last_recall.rung, "service": self._heard}
+        last = self._provider.last_recall
+        return {"ms": ms, "rung": last.rung, "why": last.why, "service": self._heard}
+
+    def queue(self, query: str) -> dict[str, Any]:
+        self._provider.queue_prefetch(query)
+        return {}
 
     def turn(self, user: str, assistant: str) -> dict[str, Any]:
         since = time.perf_counter()
@@ -73,6 +79,7 @@ def main() -> None:
     agent = Agent(Path(sys.argv[1]))
     commands: Mapping[str, Callable[..., dict[str, Any]]] = {
         "prefetch": agent.prefetch,
+        "queue": agent.queue,
         "turn": agent.turn,
         "get": agent.get,
     }

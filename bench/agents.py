@@ -22,13 +22,14 @@ class AgentGone(Transient):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One prefetch as the plugin saw it. `rung` is the plugin's, `service` the service's ("": no answer)."""
+    """One prefetch as the plugin saw it. `rung` is the plugin's, `service` the service's ("": no answer, see `why`)."""
 
     ms: float
     rung: str
     service: str
     vectors: bool
     service_ms: float
+    why: str
 
 
 class Agent:
@@ -46,7 +47,11 @@ class Agent:
             service=told.get("rung") or "",
             vectors=bool(told.get("vectors")),
             service_ms=told.get("ms") or 0.0,
+            why=answer["why"],
         )
+
+    async def queue(self, query: str) -> None:
+        await self._ask("queue", query=query)
 
     async def turn(self, user: str, assistant: str) -> float:
         return float((await self._ask("turn", user=user, assistant=assistant))["ms"])

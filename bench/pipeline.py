@@ -26,6 +26,7 @@ from redis.asyncio import Redis
 from nextlevel.auth import OPERATOR, secret_of, token
 from nextlevel.client import Client, ScopeName
 from nextlevel.event import STREAM, Event, check, encode, fingerprint
+from nextlevel.inference import open_embedder
 from nextlevel.ops.up import tree
 from nextlevel.settings import Endpoints, Settings
 
@@ -35,6 +36,7 @@ from .common import TIMES, Report, Times, arguments, run, table
 from .talk import Said, Talk
 
 BACKLOG, SESSIONS, IDLE = 1_000, 20, 50
+EMBEDDED = 40
 BATCH = 100  # entries that ingest takes at once
 POLL_S = 0.01
 RECALLABLE_WITHIN_S = 20.0
@@ -59,6 +61,7 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
         report.say(f"idle: {idle} facts, one by one")
         idle_figures = await _idle(idle, talk, root, settings, endpoints, postgres, floor, report)
         events = backlog(turns, talk)
+        embedder_rate = await _embedder_rate(events)
         report.say(f"backlog: {turns} turns in {SESSIONS} sessions, the floor first")
         bare_s = await floor.all(events)
         report.say("backlog: through the pipeline")
@@ -67,9 +70,11 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     rate = figures["turns_per_s"]
     table(
         "a backlog",
-        ("", "turns/s", "floor ÷ it"),
-        [["bare XADD, XREADGROUP, INSERT", f"{floor_rate:.0f}", "1.0"],
-         ["stream to stored", f"{rate:.1f}", f"{floor_rate / rate:.0f}"]],
+        ("", "a second", "÷ stream to stored"),
+        [["turns by bare XADD, XREADGROUP, INSERT", f"{floor_rate:.0f}", f"{floor_rate / rate:.0f}"],
+         ["vectors by the packaged embedder alone", f"{embedder_rate:.1f}", f"{embedder_rate / rate:.2f}"],
+         ["turns from the stream to their end", f"{rate:.1f}", "1"],
+         ["of these, turns with something to store", f"{figures['stored_per_s']:.1f}", ""]],
     )  # fmt: skip
     table("each step of a turn in the backlog, waiting included, ms", ("", *TIMES), _rows(figures["steps"]))
     print(f"\nended as {figures['states']}; skipped for {figures['reasons']}", file=sys.stderr)
@@ -84,6 +89,7 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
             **figures,
             "steps": {name: found.figures() for name, found in figures["steps"].items()},
             "floor_turns_per_s": round(floor_rate, 1),
+            "embedder_per_s": round(embedder_rate, 1),
             "ratio": round(floor_rate / rate, 1),
         },
     }
@@ -242,6 +248,7 @@ async def _backlog(
         "turns": len(events),
         "took_s": round(max(ended, default=at) - at, 2),
         "turns_per_s": round(len(ended) / max(0.001, max(ended, default=at) - at), 1),
+        "stored_per_s": round(states["stored"] / max(0.001, max(ended, default=at) - at), 1),
         "lost": len({event.id for event in events} - {row["id"] for row in rows if row["finished_at"] is not None}),
         "doubled": len(rows) - len({row["fp"] for row in rows}) + stored_twice,
         "failed": sum(states[state] for state in ("dead", "quarantined", "erased")),
@@ -249,6 +256,18 @@ async def _backlog(
         "reasons": dict(Counter((row["reason"] or "").partition(":")[0] for row in rows if row["state"] == "skipped")),
         "steps": await _steps(postgres, {event.id: at for event in events}),
     }
+
+
+async def _embedder_rate(events: Sequence[Event]) -> float:
+    """Texts a second that the packaged embedder makes vectors of, alone: nothing that stores them can be faster."""
+    embedder = open_embedder(Settings())
+    try:
+        texts = [event.user_text for event in events[:EMBEDDED]]
+        since = time.perf_counter()
+        await embedder.passages(texts)
+        return len(texts) / (time.perf_counter() - since)
+    finally:
+        await embedder.close()
 
 
 async def _until_ended(postgres: asyncpg.Connection[asyncpg.Record], count: int) -> None:

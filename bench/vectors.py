@@ -33,7 +33,9 @@ class CachedEmbedder:
         where.mkdir(parents=True, exist_ok=True)
         self._kept = sqlite3.connect(where / f"vectors-{re.sub(r'[^a-z0-9.]+', '-', self.model.lower())}.db")
         self._kept.execute("PRAGMA journal_mode = WAL")
-        self._kept.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID")
+        self._kept.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID"
+        )
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         known = {text: row for text in texts if (row := self._read("passage", text)) is not None}
