@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,13 @@ def test_all_parts_of_a_worker_are_run_by_some_service() -> None:
     assert ["extract", "ingest", "link", "store"] == sorted(
         part for command in commands for part in command[2].split(",")
     )
+
+
+def test_the_image_has_this_releases_tag() -> None:
+    """Else an upgrade would go on with the image of before."""
+    assert {f"hermes-nextlevel:{version('hermes-nextlevel')}"} == {
+        compose()["services"][name]["image"] for name in OURS
+    }
 
 
 def test_the_image_is_built_from_what_the_context_holds() -> None:

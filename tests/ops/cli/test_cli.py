@@ -95,6 +95,13 @@ def test_wrong_usage_is_exit_code_2(here: Here, words: tuple[str, ...]) -> None:
     assert err.startswith("Usage: nextlevel")
 
 
+async def test_a_part_that_no_worker_has_is_named_with_those_there_are() -> None:
+    """A typo in a fleet's command must not leave a stage that nobody runs."""
+    code, _, err = await nextlevel("work", "--only", "extract,cook")
+    assert code == 2
+    assert "no part is called cook: choose of ingest, extract, link, store" in err
+
+
 async def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     """A typo in the environment stops with the setting's name, before anything is started."""
     code, _, err = await nextlevel("up", NEXTLEVEL_LOG_LEVEL="loud", NEXTLEVEL_DATA_DIR=str(tmp_path))
