@@ -171,6 +171,20 @@ class Client:
         """Stages with depth and oldest age, receipts, dead letters, workers."""
         return self._call("GET", "/v1/status")
 
+    def dead(
+        self, *, kind: str | None = None, code: str | None = None, text: str | None = None, limit: int = 50
+    ) -> dict[str, Any]:
+        """What died and fits, newest first: `letters`, how many there are (`count`), the id of the `newest`."""
+        given = {"kind": kind, "code": code, "text": text, "limit": limit}
+        query = urlencode({name: value for name, value in given.items() if value is not None})
+        return self._call("GET", f"/v1/dead?{query}")
+
+    def decide_dead(
+        self, deed: str, *, up_to: int, kind: str | None = None, code: str | None = None, text: str | None = None
+    ) -> dict[str, Any]:
+        """`retry` or `discard` all that fit, up to the newest one seen: how many are `done`, and why others are `left`."""
+        return self._call("POST", f"/v1/dead/{deed}", {"up_to": up_to, "kind": kind, "code": code, "text": text})
+
     def _call(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *, accept: Sequence[int] = ()
     ) -> dict[str, Any]:
