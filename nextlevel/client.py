@@ -163,6 +163,12 @@ class Client:
         edges: list[dict[str, Any]] = self._call("GET", f"/v1/graph?{query}")["edges"]
         return edges
 
+    def sessions(self, scope: ScopeName, *, limit: int = 50) -> list[dict[str, Any]]:
+        """The latest conversations of a profile, at most 200, each with its `digest`; None where it is open."""
+        query = urlencode([*asdict(scope).items(), ("limit", str(limit))])
+        found: list[dict[str, Any]] = self._call("GET", f"/v1/sessions?{query}")["sessions"]
+        return found
+
     def trace(self, turn: str) -> dict[str, Any]:
         """A turn's life: its state and reason, its events, its blocks."""
         return self._call("GET", f"/v1/trace/{quote(turn, safe='')}")
@@ -182,7 +188,7 @@ class Client:
     def decide_dead(
         self, deed: str, *, up_to: int, kind: str | None = None, code: str | None = None, text: str | None = None
     ) -> dict[str, Any]:
-        """`retry` or `discard` all that fit, up to the newest one seen: how many are `done`, and why others are `left`."""
+        """`retry` or `discard` all that fit, up to the newest one seen: how many are `done`, why others are `left`."""
         return self._call("POST", f"/v1/dead/{deed}", {"up_to": up_to, "kind": kind, "code": code, "text": text})
 
     def _call(

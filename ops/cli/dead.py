@@ -9,7 +9,7 @@ import typer
 
 from .commands import examples
 from .service import AsJson, connect
-from .show import console, printable, table
+from .show import console, printable
 
 SHOWN = 50
 
@@ -31,12 +31,14 @@ def show(kind: Kind = None, code: Code = None, text: Text = None, as_json: AsJso
     if not found["letters"]:
         typer.echo("none")
         return
-    rows = [
-        (each["at"][:19], each["kind"], each["code"], each["turn"] or "–", _last(each)) for each in found["letters"]
-    ]
-    console().print(table(("at", "kind", "code", "turn", "reason"), rows))
-    if found["count"] > len(rows):
-        typer.echo(f"{len(rows)} of {found['count']}")
+    out = console()
+    for each in found["letters"]:
+        out.print(
+            printable(f"{each['code']}  {each['turn'] or 'no turn'}  {each['kind']} {each['at'][:19]}"), style="bold"
+        )
+        out.print(printable(f"  {_last(each)}"))
+    if found["count"] > SHOWN:
+        out.print(f"{SHOWN} of {found['count']}")
 
 
 @app.command(epilog=examples("nextlevel dead retry --code unknown_installation"))
