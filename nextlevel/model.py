@@ -186,6 +186,10 @@ class Block:
     superseded_by: UUID | None
 
 
+_WHOLE_SAYINGS = frozenset({"noted", "behaves", "does", "left", "away", "available"})
+"""Predicates whose object holds the words of the verb itself: "hangs after a reboot"."""
+
+
 def block_text(subject: str, predicate: str, object_: str, *, negated: bool = False) -> str:
     """The one sentence that stands for a block: what is embedded, indexed and shown.
 
@@ -193,6 +197,8 @@ def block_text(subject: str, predicate: str, object_: str, *, negated: bool = Fa
     'waldseilgarten-crm runs on port 8080'
     >>> block_text("user", "wants", "emojis", negated=True)
     'user wants not: emojis'
+    >>> block_text("the loader", "behaves", "hangs with more than 6 workers")
+    'the loader hangs with more than 6 workers'
     """
-    verb = predicate.replace("_", " ")
-    return f"{subject} {verb} not: {object_}" if negated else f"{subject} {verb} {object_}"
+    verb = "" if predicate in _WHOLE_SAYINGS else predicate.replace("_", " ")
+    return " ".join(part for part in (subject, verb, "not:" if negated else "", object_) if part)

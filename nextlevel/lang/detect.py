@@ -15,7 +15,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = ("en", "de", "sv", "pl")
 _OWN = {"de": frozenset("ßü"), "sv": frozenset("å"), "pl": frozenset("ąćęłńśźż")}
 _LEAD = 0.5
-"""By so many points a language has to be ahead before a text speaks against what is expected of it."""
+_CERTAIN_LEAD = 1.0
+"""Points by which a language is ahead: of what is expected, or beyond doubt. One function word is one point."""
 
 
 def language(text: str, otherwise: str = "en") -> str:
@@ -33,7 +34,7 @@ def certain(text: str) -> str | None:
     """The language that a text's own words show beyond doubt, or None: then its surroundings decide."""
     spoken, lead, points = _heard(text[:_LONGEST])
     others = [amount for each, amount in points.items() if each != spoken]
-    return spoken if spoken is not None and lead - max(others, default=0.0) > _LEAD else None
+    return spoken if spoken is not None and lead - max(others, default=0.0) > _CERTAIN_LEAD else None
 
 
 @lru_cache(maxsize=1024)

@@ -52,6 +52,8 @@ def score(turn: Turn) -> Score:
         return Score(5, ("workflow",))
     if pack is not None and pack.has("retract", text):
         return Score(5, ("retraction",))
+    if pack is not None and pack.match("accept", text.strip()):
+        return Score(2, ("acceptance",))
     text, pasted = without_dump(text)
     if pasted and len(content_words(text)) < _FEWEST_OWN_WORDS:
         return Score(0, ("dump",))

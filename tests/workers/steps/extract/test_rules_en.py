@@ -62,7 +62,7 @@ def test_a_slot_is_filled_with_its_bare_value(text: str, subject: str, predicate
         ("Noor Haddad is our product owner", "Noor Haddad", "has_role"),
         ("Mr Lindqvist is my dentist", "Mr Lindqvist", "has_role"),
         ("my sister Elin does the artwork", "Elin", "has_role"),
-        ("Elin reviews everything in billing", "Elin", "responsible_for"),
+        ("Elin reviews everything in billing", "Elin", "does"),
         ("elin handles the invoices", "elin", "responsible_for"),
         ("the platform team is led by Pavel Novak", "Pavel Novak", "responsible_for"),
         ("Pavel works on pinboard", "Pavel", "works_on"),

@@ -35,11 +35,12 @@ def directive(text: str, pack: Pack) -> Directive | None:
     if henceforth := pack.match("henceforth", text):
         text = text[henceforth.end() :].lstrip(TRIM)
     if (forbidden := pack.match("forbids", text)) is not None:
-        what = f"{text[: forbidden.start('no')].rstrip()} {text[forbidden.end('no') :].lstrip()}"
+        no = next(name for name, said in forbidden.groupdict().items() if said)
+        what = f"{text[: forbidden.start(no)].rstrip()} {text[forbidden.end(no) :].lstrip()}"
         return Directive("wants", what.strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
-    no = pack.match("directive_no", text) or pack.match("directive_none", text)
-    if no is not None and re.search(r"\w{2}", text[no.end() :]):
-        return Directive("wants", text[no.end() :].strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
+    denied = pack.match("directive_no", text) or pack.match("directive_none", text)
+    if denied is not None and re.search(r"\w{2}", text[denied.end() :]):
+        return Directive("wants", text[denied.end() :].strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
     if (taste := _taste(text, pack, shelf)) is not None:
         return taste
     yes = pack.match("directive_yes", text)

@@ -18,11 +18,11 @@ from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
 from .names import names
 from .pack import TRIM, Pack, load
-from .patterns import bare_value, by_patterns, with_entity
+from .patterns import bare_value, by_patterns, ends_on, with_entity
 from .pieces import expanded, mended, pieces, without_filler
 from .spoken import in_fiction, language_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
-from .statement import Statement, parse
+from .statement import Statement, is_clear, parse
 
 LONGEST_TEXT = 12_000
 """Characters of a message that are read; what is longer is a paste, and its head says what it is for."""
@@ -31,7 +31,8 @@ MOST_CANDIDATES = 40
 _CONTEXT = 300
 _ACCEPTED = 0.7
 """Most that a proposal is worth which the user only said yes to."""
-_PLAIN = frozenset({"is", "has", "behaves", "noted"})
+_PLAIN = frozenset({"is", "has", "behaves", "does", "noted"})
+_OF_TODAY = frozenset({"is", "has", "does", "noted"})
 
 
 @dataclass(slots=True)
@@ -173,7 +174,9 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
     weight = _weight(text, said, draft, pack)
     if said is not None and said.kind != "user":
         run.focus.topic = said.subject
-    if said is not None and (weight >= (2 if said.predicate == "noted" and said.said != ":" else 1) or draft.explicit):
+    if said is not None and not is_clear(said, pack):
+        said = None
+    if said is not None and (weight >= _fewest(said) or draft.explicit):
         if said.kind == "person":
             run.focus.person = said.subject
         yield _stated(said, draft, weight, text, pack, run.turn.at)
@@ -244,6 +247,12 @@ def _weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> 
     return points
 
 
+def _fewest(said: Statement) -> int:
+    """How much must speak for a statement. What the user did or has, and what only says when, is mostly of today."""
+    loose = said.predicate == "noted" and said.said != ":"
+    return 2 if loose or (said.kind == "user" and said.predicate in _OF_TODAY) else 1
+
+
 def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pack, at: datetime) -> Candidate:
     if (
         said.predicate == "is"
@@ -252,15 +261,11 @@ def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pac
     ):
         said = replace(said, predicate="takes_place_on", value=day.isoformat())
     known = predicates.get(said.predicate)
-    kind = known.type
-    if kind is None:
-        quirky = pack.has("quirk", text) or pack.has("standing", text) or said.predicate in ("behaves", "noted")
-        kind = BlockType.LEARNED_PATTERN if quirky else BlockType.ENTITY_RELATIONSHIP
-        kind = draft.type if draft.type is BlockType.PROCEDURAL else kind
+    kind = _kind(said, draft, text, pack) if said.predicate in _PLAIN else known.type or BlockType.ENTITY_RELATIONSHIP
     shelf = Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
     person = said.kind == "person" and said.subject != "user"
     return replace(
-        draft,
+        ends_on(draft, said.predicate),
         type=kind,
         category=known.category or shelf,
         subject=said.subject,
@@ -272,6 +277,22 @@ def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pac
         rule="slot" if said.value else "statement",
         entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,
     )
+
+
+def _kind(said: Statement, draft: Candidate, text: str, pack: Pack) -> BlockType:
+    """The type of a statement whose predicate leaves it open."""
+    lasts = pack.has("standing", text)
+    if draft.type is BlockType.PROCEDURAL and said.kind != "person":
+        return BlockType.PROCEDURAL
+    if lasts and (said.kind == "user" or pack.has("formatting", text)) and said.predicate != "is":
+        return BlockType.USER_PREFERENCE
+    if (draft.valid_from or draft.valid_to) and not lasts:
+        return BlockType.PROJECT_STATE
+    if said.predicate == "does" or said.kind == "person":
+        return BlockType.ENTITY_RELATIONSHIP
+    if lasts or pack.has("quirk", text) or said.predicate in ("behaves", "noted"):
+        return BlockType.LEARNED_PATTERN
+    return BlockType.ENTITY_RELATIONSHIP if draft.entities else BlockType.PROJECT_STATE
 
 
 # ---- taking back, accepting, tasks, order

@@ -55,7 +55,7 @@ def focus_of(turn: Turn, window: Sequence[Turn], pack: Pack | None) -> Focus:
     focus = Focus(project=told, fixed=told is not None)
     for earlier in window[-LOOK_BACK:]:
         text = earlier.user_text[:_LONGEST]
-        for name in names(text):
+        for name in names(text, full_names=pack is None or not pack.nouns_capitalised):
             focus.saw(name.text, name.type)
         if pack is not None:
             for rule in pack.rules:

@@ -37,6 +37,9 @@ _FILE = re.compile(
     r"rst|txt|csv|xlsx?|docx?|pdf|html?|css|scss|svg|png|lock|tf|proto|ipynb|service|timer|gd|dlg)(?![\w/])"
 )
 _TICKS = re.compile(r"`([^`\n]{2,80})`")
+_TICKED_NAME = re.compile(r"[A-Za-z][\w.@/-]*")  # no option, no assignment, no call
+_ZONE = re.compile(r"(?<![\w/])(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Z]\w+(?:/[A-Z]\w+)?")
+_SERVICE = re.compile(r"(?<![\w/@.-])[a-z][\w-]{1,30}\.(?:io|ai|app|dev|com|sh)(?![\w/:.-]*[/:]|\.?\w)")
 # Letters, a hyphen and more, with a digit or all in lower case: a host, a repository, a service. Compounds of ordinary
 # words ("battery-backed") have that form too, so a digit or one of these endings must show that it is a name.
 _SLUG = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+(?![\w/@-])")
@@ -75,11 +78,15 @@ def names(text: str, *, full_names: bool = True) -> tuple[Name, ...]:
         taken.append(match.span())
     for match in _IP.finditer(text):
         add(*match.span(), EntityType.HOST)
+    for match in _ZONE.finditer(text):
+        add(*match.span(), EntityType.PLACE)
     if "/" in text:
         for match in _PATH.finditer(text):
             if is_path(match[0]):
                 add(*match.span(), EntityType.FILE)
     if "." in text:
+        for match in _SERVICE.finditer(text):
+            add(*match.span(), EntityType.ORGANISATION)
         for match in _HOST.finditer(text):
             add(*match.span(), EntityType.HOST)
         for match in _FILE.finditer(text):
@@ -88,7 +95,7 @@ def names(text: str, *, full_names: bool = True) -> tuple[Name, ...]:
         add(*match.span(), EntityType.TECHNOLOGY)
     if "`" in text:
         for match in _TICKS.finditer(text):
-            if " " not in match[1]:
+            if _TICKED_NAME.fullmatch(match[1]):
                 add(*match.span(1), EntityType.PROJECT)
     for match in _SLUG.finditer(text):
         if _SLUG_ENDING.search(match[0]):

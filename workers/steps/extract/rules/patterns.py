@@ -17,7 +17,9 @@ from .statement import KEEPS_VERB, parse, resolve
 
 _PORT = re.compile(r"\d{2,5}")
 _NAMED = re.compile(r"[`„“\"']|[.,:;!]+$")
-_SAID_OF_WORK = frozenset({"behaves", "needs", "uses", "goes_to", "on_host"})
+_SAID_OF_THINGS = frozenset({"behaves", "uses", "goes_to", "on_host"})
+"""Of a person their verbs say something else: then the words as they stand say it best."""
+_DAYS = frozenset({"deadline", "goes_live_on", "takes_place_on"})
 _VALUE_END = re.compile(r",|\s\(")
 
 
@@ -66,7 +68,7 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
     elif rule.role == "project":
         entities = with_entity(entities, groups["value"], EntityType.PROJECT)
     return replace(
-        draft,
+        ends_on(draft, predicate),
         type=rule.type or known.type or BlockType.ENTITY_RELATIONSHIP,
         category=rule.category or known.category or (Category.CONTACT if rule.role == "person" else Category.PROJECT),
         subject=subject,
@@ -80,6 +82,14 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
         negated=rule.negated,
         entities=entities,
     )
+
+
+def ends_on(draft: Candidate, predicate: str) -> Candidate:
+    """A due date, a launch or an appointment is an end, however its clause put it."""
+    if predicate not in _DAYS or draft.valid_from is None or draft.valid_to is not None:
+        return draft
+    last = draft.valid_from.replace(hour=23, minute=59, second=59)
+    return replace(draft, valid_from=None, valid_to=last)
 
 
 def bare_value(object_: str, pack: Pack) -> str:
@@ -140,10 +150,10 @@ def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:
         return "uses_database", object_
     if rule.predicate == "uses" and _PORT.fullmatch(object_):
         return "runs_on_port", object_
-    verb = pack.verbs.match(object_) if rule.predicate == "responsible_for" else None
+    verb = pack.verbs.match(object_) if rule.predicate == "does" else None
     if verb is None:
         return rule.predicate, object_
     predicate, rest = pack.said[" ".join(verb[0].casefold().split())], object_[verb.end() :].strip(TRIM)
-    if predicate in _SAID_OF_WORK:
-        return "responsible_for", object_
+    if predicate in _SAID_OF_THINGS:
+        return "does", object_
     return (predicate, object_) if predicate in KEEPS_VERB or not rest else (predicate, rest)

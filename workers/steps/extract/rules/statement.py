@@ -13,8 +13,12 @@ from .names import database, is_path, technology
 from .pack import TRIM, Pack
 
 _MOST_SUBJECT_WORDS = 7
-KEEPS_VERB = frozenset({"behaves", "needs", "responsible_for", "left", "away", "available", "knows"})
-_PERSONAL = frozenset({"responsible_for", "knows", "left", "away", "available", "works_on"})
+_MOST_SUBJECT_SIGNS = 16
+"""The same for a language that writes its words together."""
+_LAST_PART = re.compile(r"[,，、：]")
+KEEPS_VERB = frozenset({"behaves", "does", "left", "away", "available"})
+"""Predicates that say nothing without the verb as it stood: it opens their object."""
+_PERSONAL = frozenset({"responsible_for", "does", "knows", "left", "away", "available", "works_on"})
 _PORT = re.compile(
     r"(?:ports?\s+)?(\d{4,5}|(?<=port\s)\d{2,5})(?![\w.:/%-]|\s*(?:%|ms|s|min|lines|rows|mb|gb|€|\$|euro|eur)\b)",
     re.IGNORECASE,
@@ -47,7 +51,7 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
         left, right = text[: verb.start()].strip(TRIM), text[verb.end() :].strip(TRIM)
         said = " ".join(verb[0].casefold().replace("’", "'").split())
         predicate = pack.said.get(said)
-        left = left.rsplit(",", 1)[-1].strip(TRIM)
+        left = _LAST_PART.split(left)[-1].strip(TRIM)
         if predicate is None or (not right and predicate not in KEEPS_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
             continue
         if _is_mixed(left, pack):
@@ -60,9 +64,32 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
             continue
         if predicate in _PERSONAL and kind == "thing" and _may_be_person(subject, left, pack):
             kind = "person"
+        predicate = _of_kind(predicate, kind, right)
         object_ = f"{verb[0]} {right}".strip() if predicate in KEEPS_VERB else right
         return typed(Statement(subject, predicate, object_, said, kind=kind), left, pack, focus)
     return None
+
+
+def _of_kind(predicate: str, kind: str, object_: str) -> str:
+    """The predicate as it is meant of a person or of a thing: a team is run by somebody, a machine runs an OS."""
+    if kind in ("person", "user"):
+        return "does" if predicate == "behaves" else predicate
+    if predicate == "responsible_for":
+        return "uses" if technology().match(object_) else "behaves"
+    return predicate
+
+
+def is_clear(said: Statement, pack: Pack) -> bool:
+    """Whether the subject names something: no bare number, no half of a bracket, no clause with a speaker of its own."""
+    subject = said.subject
+    words = subject.casefold().split()
+    if not any(c.isalpha() for c in subject) or subject.count("(") != subject.count(")") or len(subject) < 2:
+        return False
+    if not pack.spaced and len(subject) > _MOST_SUBJECT_SIGNS:
+        return False
+    talks = pack.pronouns["first"] | pack.pronouns["you"]
+    points = pack.pronouns["thing"] | pack.pronouns["person"]
+    return len(words) == 1 or not (any(word in talks for word in words) or words[-1] in points)
 
 
 def _is_mixed(left: str, pack: Pack) -> bool:
@@ -114,12 +141,12 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
         return None, "thing"
     if words[0].casefold() in pack.pronouns["owner"] and len(words) > 1:
         return f"user's {' '.join(words[1:])}".strip(TRIM), "thing"
+    if words[0].casefold() in pack.pronouns["possessor"] and focus.person is not None and len(words) > 1:
+        return f"{focus.person}'s {' '.join(words[1:])}".strip(TRIM), "thing"
     if words[0].casefold() in pack.pronouns["article"] and len(words) > 1:
         bare = " ".join(words[1:]).strip(TRIM)
     if bare.casefold() in pack.pronouns["generic"]:
         return focus.project or focus.thing or bare, "thing"
-    if words[0].casefold() in pack.pronouns["person"] and focus.person is not None and len(words) > 1:
-        return f"{focus.person}'s {' '.join(words[1:])}".strip(TRIM), "thing"
     return bare.strip("`„“\"'"), "thing"
 
 
