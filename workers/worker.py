@@ -24,6 +24,7 @@ from nextlevel.store.pool import Database
 from . import jobs
 from .context import WorkerContext
 from .ingest import Ingest
+from .passages import keep_indexed
 from .upkeep import Reconciler, chores, say_alive
 
 PARTS = ("ingest", *jobs.STAGES)
@@ -51,18 +52,26 @@ async def run(settings: Settings, *, only: Collection[str] = PARTS) -> None:
 
 async def _work(settings: Settings, only: Collection[str]) -> None:
     embeds = "store" in only  # which alone needs the embedder: the model's memory is not paid elsewhere
-    async with opened(settings, embeds=embeds) as (ctx, wakers), asyncio.TaskGroup() as group:
-        process = f"{socket.gethostname()}-{os.getpid()}"
+    async with opened(settings, embeds=embeds) as (ctx, wakers):
+        await work(ctx, wakers, only)
+
+
+async def work(ctx: WorkerContext, wakers: Stages, only: Collection[str] = PARTS) -> None:
+    """Run some of the parts, or all, until cancelled."""
+    process = f"{socket.gethostname()}-{os.getpid()}"
+    async with asyncio.TaskGroup() as group:
         for name in jobs.STAGES:
             if name in only:
-                group.create_task(_stage(ctx, settings, name), name=name)
+                group.create_task(_stage(ctx, ctx.settings, name), name=name)
         if "ingest" in only:
             group.create_task(Ingest(ctx, process).run(), name="ingest")
+        if "store" in only:
+            group.create_task(keep_indexed(ctx), name="passages")
         # In each worker, whatever else it does: as long as one lives, nothing waits unseen.
         group.create_task(Reconciler(ctx, wakers).run(), name="reconciler")
         group.create_task(chores(ctx), name="chores")
         group.create_task(say_alive(ctx, process, only), name="alive")
-        _log.info("working", process=process, parts=list(only), concurrency=settings.stage_concurrency)
+        _log.info("working", process=process, parts=list(only), concurrency=ctx.settings.stage_concurrency)
 
 
 @asynccontextmanager

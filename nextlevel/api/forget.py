@@ -61,7 +61,7 @@ async def forget_memory(body: ForgetBody, caller: CallerOf, services: ServicesOf
         deadline_ms=None,
     )
     answer = await services.recall.answer(question)
-    return ForgetOut(matches=[BlockOut.of(item.block) for item in answer.items])
+    return ForgetOut(matches=[BlockOut.of(item.block) for item in answer.items if item.block is not None])
 
 
 async def delete_block(services: Services, scope: Scope, block: UUID) -> list[UUID]:

@@ -149,7 +149,7 @@ class Journal:
             ms=answer.ms,
             abstained=answer.abstained,
             vectors=answer.vectors,
-            shown=tuple((item.block.id, round(item.score, 3)) for item in answer.items),
+            shown=tuple((item.block.id, round(item.score, 3)) for item in answer.items if item.block is not None),
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import datetime
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -10,6 +12,8 @@ from pydantic import AwareDatetime, BaseModel, Field
 from nextlevel.errors import Transient
 from nextlevel.recall import Answer, Mode
 from nextlevel.recall import Request as Question
+from nextlevel.recall.answer import MOST_FOUND
+from nextlevel.recall.source import PASSAGES
 
 from .access import CallerOf, ScopeBody
 from .models import BlockOut
@@ -28,6 +32,7 @@ class RecallBody(BaseModel):
     session: str | None = Field(default=None, max_length=512, description="Needed to warm the next turn's context.")
     mode: Mode = Mode.PREFETCH
     budget_tokens: int | None = Field(default=None, ge=50, le=MOST_TOKENS, description="Most tokens of `context`.")
+    k: int = Field(default=MOST_FOUND, ge=1, le=PASSAGES, description="Most items of a search; a prefetch gives few.")
     deadline_ms: int | None = Field(
         default=None,
         ge=1,
@@ -39,8 +44,20 @@ class RecallBody(BaseModel):
     warm: bool = Field(default=False, description="Take your time, and keep the context for the session's plugin.")
 
 
+class PassageOut(BaseModel):
+    """A past turn, and what is quoted of it."""
+
+    turn: str
+    session: str
+    at: datetime
+    text: str
+
+
 class ItemOut(BaseModel):
+    """Either a block or a past turn."""
+
     block: BlockOut | None
+    passage: PassageOut | None
     text: str
     score: float = Field(ge=0, le=1)
     channels: dict[str, float]
@@ -85,6 +102,7 @@ async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> Re
         session=body.session,
         as_of=body.as_of,
         warm=body.warm,
+        most=body.k,
     )
     try:
         answer = await services.recall.answer(question)
@@ -100,7 +118,12 @@ def _out(answer: Answer, *, explain: bool) -> RecallOut:
         context=answer.context,
         items=[
             ItemOut(
-                block=BlockOut.of(item.block), text=item.text, score=item.score, channels=item.channels, why=item.why
+                block=item.block and BlockOut.of(item.block),
+                passage=item.passage and PassageOut(**asdict(item.passage)),
+                text=item.text,
+                score=item.score,
+                channels=item.channels,
+                why=item.why,
             )
             for item in answer.items
         ],

@@ -1,5 +1,7 @@
 """Every Redis key of the queue, in one place."""
 
+from uuid import UUID
+
 from nextlevel.event import BULK_STREAM, STREAM
 
 STREAMS = (STREAM, BULK_STREAM)
@@ -22,3 +24,8 @@ def live(process: str) -> str:
 def sequence(install: str) -> str:
     """The last number given to a sender that numbers nothing itself."""
     return f"nl:seq:{install}"
+
+
+def embedding(scope_id: UUID) -> str:
+    """Held by the worker that makes the vectors of a scope's past turns."""
+    return f"nl:embedding:{scope_id}"

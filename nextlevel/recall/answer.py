@@ -9,6 +9,8 @@ from uuid import UUID
 
 from nextlevel.model import Block
 
+MOST_FOUND = 20
+
 
 class Mode(StrEnum):
     """Who asks. A prefetch joins a turn uninvited, so it must be right; a search was asked for, and may guess."""
@@ -30,7 +32,8 @@ class Rung(StrEnum):
 class Request:
     """One question. `install`, `profile` and `principal` are already proven; `session` only names the key to warm.
 
-    `deadline_ms` None waits for everything. `as_of` asks what held at that moment.
+    `deadline_ms` None waits for everything. `as_of` asks what held at that moment. `most` bounds the items of a search;
+    a prefetch has its own bound.
     """
 
     query: str
@@ -43,13 +46,25 @@ class Request:
     session: str | None = None
     as_of: datetime | None = None
     warm: bool = False
+    most: int = MOST_FOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A past turn, and what is quoted of it."""
+
+    turn: str
+    session: str
+    at: datetime
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One recalled block: the line that is injected, one score from 0 to 1, what it is made of, and why it is here."""
+    """A recalled block or a past turn: the line that is injected, a score from 0 to 1, its parts, why it is here."""
 
-    block: Block
+    block: Block | None
+    passage: Passage | None
     text: str
     score: float
     channels: dict[str, float]
@@ -58,7 +73,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A block that came close, and why it is not in the answer."""
+    """What came close, and why it is not in the answer."""
 
     text: str
     why: str

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from math import log
 from uuid import UUID
 
 from nextlevel.inference import Vector
 from nextlevel.model import Scope
-from nextlevel.store import search
+from nextlevel.store import passages, search
 from nextlevel.store.pool import Database
 from nextlevel.store.search import Nearest
 
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, Entry
+from .passages import Heard, PassageIndex, Sought, Whole
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,24 @@ class ColdScope:
     async def entries(self, ids: Collection[UUID]) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
             return [Entry(found) for found in await search.bodies(conn, self.scope, ids, self.model)]
+
+    async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
+        """Candidates from both channels with the turns beside them, ranked as a hot scope ranks all."""
+        async with self.db.memory(self.scope) as conn:
+            size = await passages.size(conn, self.scope, as_of=self.as_of)
+            counts = await passages.count_words(conn, sought.words)
+            rarest = sorted(counts, key=lambda word: (counts[word], word))[:RAREST]
+            weights = {word: log(1 + size / counts[word]) for word in rarest}
+            found = await passages.by_words(conn, self.scope, weights, as_of=self.as_of, limit=PASSAGES)
+            nearest = passages.Nearest([], 0.0, 0.0)
+            if vector is not None:
+                nearest = await passages.by_vector(
+                    conn, self.scope, vector, self.model, as_of=self.as_of, limit=PASSAGES
+                )
+            ids = dict.fromkeys([*found, *(turn_id for turn_id, _ in nearest.found)])
+            beside = await passages.beside(conn, self.scope, ids, as_of=self.as_of)
+            read = await passages.read(conn, self.scope, ids | dict.fromkeys(beside), self.model)
+        index = PassageIndex(1 if vector is None else len(vector))
+        index.put(read if vector is not None else (replace(each, vector=None) for each in read))
+        whole = Whole(size, counts, nearest.mean, nearest.deviation)
+        return index.find(sought, vector, limit=PASSAGES, whole=whole)

@@ -11,15 +11,22 @@ from uuid import UUID
 from nextlevel.inference import Vector
 from nextlevel.store.search import Found, Head, Nearest
 
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RAREST, Entry
+from .passages import Heard, PassageIndex, Sought
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, Entry
 from .vectors import VectorIndex
 
 
 class HotScope:
-    """A `Source` over copies, as of `generations`. Only `HotScopes` changes it: `put` and `drop`, then `settle`."""
+    """A `Source` over copies, as of `generations`. Only `HotScopes` changes it: `put` and `drop`, then `settle`.
+
+    `past` are its past turns, `past_state` the state that they are of, `looked_at` when that was looked up (monotonic).
+    """
 
     def __init__(self, dimension: int) -> None:
         self.generations: dict[UUID, int] = {}
+        self.past = PassageIndex(dimension)
+        self.past_state = -1
+        self.looked_at = 0.0
         self._entries: dict[UUID, Entry] = {}
         self._with_word: dict[str, set[UUID]] = defaultdict(set)
         self._with_entity: dict[UUID, set[UUID]] = defaultdict(set)
@@ -95,6 +102,9 @@ class HotScope:
 
     async def entries(self, ids: Collection[UUID]) -> list[Entry]:
         return [self._entries[id] for id in ids if id in self._entries]
+
+    async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
+        return self.past.find(sought, vector, limit=PASSAGES)
 
     def _holding(self, ids: Iterable[UUID], limit: int) -> list[UUID]:
         """The first so many that still hold: what ends by itself raises no generation."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from math import log
 
 from nextlevel.lang.tokens import words
 
 from .answer import Mode
+from .coverage import VECTOR_FROM, Weighed, nearness, weigh
 from .query import Query
 from .retrieve import Candidate, Candidates
 
@@ -21,14 +21,8 @@ from .retrieve import Candidate, Candidates
 _WORDS, _VECTOR, _GRAPH = 1.0, 1.0, 0.25
 # A step in the graph, as a score.
 _HOP = {0: 0.0, 1: 1.0, 2: 0.4}
-# A query's cosine to everything is high with E5 (0.74 to 0.81 on average); what tells is how far one block stands above
-# that average. On our probes answers stand 0.07 to 0.11 above it, and the best block for a question about nothing 0.02
-# to 0.045.
-_VECTOR_FROM, _VECTOR_FULL = 0.02, 0.10
-# A long message has many words that are not what it is about.
-_COUNTED_TERMS = 5
 _HALF_LIFE_DAYS = 90.0
-_MOST = {Mode.PREFETCH: 12, Mode.SEARCH: 20}
+_MOST = 12
 _EXPLAINED = 10  # of those left out
 
 
@@ -69,28 +63,23 @@ class Ranking:
     dropped: tuple[Ranked, ...]
 
 
-def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime) -> Ranking:
-    """Judge every candidate. Nothing is kept where nothing is known: the five nearest memories are no answer."""
-    terms = _weighed(query, candidates)
+def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime, most: int | None = None) -> Ranking:
+    """Judge every candidate. Nothing is kept where nothing is known: the five nearest memories are no answer.
+
+    `most` bounds what is kept, where the mode's own bound is not meant.
+    """
+    terms = weigh(query.terms, candidates.weights, candidates.blocks)
     judged = [_judge(terms, candidates, each, now) for each in candidates.found]
     judged.sort(key=lambda each: (-each.score, each.candidate.entry.found.block.id))
     kept: list[_Judged] = []
     dropped: list[Ranked] = []
     for each in judged:
-        refusal = _refusal(each, _BARS[mode], kept, _MOST[mode])
+        refusal = _refusal(each, _BARS[mode], kept, most or _MOST)
         if refusal is None:
             kept.append(each)
         elif len(dropped) < _EXPLAINED:
             dropped.append(each.ranked(refusal))
     return Ranking(tuple(each.ranked(_why(each, terms, candidates)) for each in kept), tuple(dropped))
-
-
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """The query's terms, each with its weight and its parts' shares of it; and the weight that would be all of it."""
-
-    terms: tuple[tuple[str, float, tuple[tuple[str, float], ...]], ...]
-    full: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,40 +118,19 @@ def _refusal(judged: _Judged, bar: Bar, kept: list[_Judged], most: int) -> str |
     return None
 
 
-def _judge(terms: _Weighed, candidates: Candidates, candidate: Candidate, now: datetime) -> _Judged:
+def _judge(terms: Weighed, candidates: Candidates, candidate: Candidate, now: datetime) -> _Judged:
     block = candidate.entry.found.block
-    coverage = _coverage(terms, _says(candidate, candidates))
+    coverage = terms.covered(_says(candidate, candidates))
     lift = 0.0
     if candidate.cosine is not None and candidates.mean_cosine is not None:
         lift = candidate.cosine - candidates.mean_cosine
-    near = min(max((lift - _VECTOR_FROM) / (_VECTOR_FULL - _VECTOR_FROM), 0.0), 1.0)
+    near = nearness(lift)
     vector_weight = 0.0 if candidates.mean_cosine is None else _VECTOR
     relevance = _WORDS * coverage + vector_weight * near + _GRAPH * _HOP[candidate.hop]
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)
     trust = (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
     score = relevance / (_WORDS + vector_weight + _GRAPH) * trust
     return _Judged(candidate, score, coverage, lift, near, recency)
-
-
-def _weighed(query: Query, candidates: Candidates) -> _Weighed:
-    """A word that no block has weighs most: that it is missing says most. An identifier weighs as its rarest word."""
-    unknown = log(1 + 2 * max(candidates.blocks, 1))
-    terms = []
-    for term in query.terms:
-        weight = max(candidates.weights.get(word, 0.0) for word in term.words) or unknown
-        parts = [candidates.weights.get(part, unknown) for part in term.parts]
-        shares = tuple((part, weight * each / sum(parts)) for part, each in zip(term.parts, parts, strict=True))
-        terms.append((term.whole, weight, shares))
-    total = sum(weight for _, weight, _ in terms)
-    return _Weighed(tuple(terms), min(total, _COUNTED_TERMS * unknown))
-
-
-def _coverage(weighed: _Weighed, says: frozenset[str]) -> float:
-    """How much of the query a block says, 0..1: an identifier counts whole, or by its parts."""
-    got = 0.0
-    for whole, weight, parts in weighed.terms:
-        got += weight if whole in says else sum(share for part, share in parts if part in says)
-    return min(got / weighed.full, 1.0) if weighed.full else 0.0
 
 
 def _says(candidate: Candidate, candidates: Candidates) -> frozenset[str]:
@@ -174,11 +142,10 @@ def _says(candidate: Candidate, candidates: Candidates) -> frozenset[str]:
     return says
 
 
-def _why(judged: _Judged, weighed: _Weighed, candidates: Candidates) -> str:
+def _why(judged: _Judged, weighed: Weighed, candidates: Candidates) -> str:
     reasons = []
     candidate = judged.candidate
-    says = _says(candidate, candidates)
-    matched = [whole for whole, _, parts in weighed.terms if whole in says or any(part in says for part, _ in parts)]
+    matched = weighed.matched(_says(candidate, candidates))
     if matched:
         reasons.append("says " + ", ".join(f"“{word}”" for word in matched[:5]))
     if candidate.hop == 1:
@@ -186,7 +153,7 @@ def _why(judged: _Judged, weighed: _Weighed, candidates: Candidates) -> str:
         reasons.append("speaks of " + ", ".join(spoken))
     elif candidate.hop == 2:
         reasons.append("is one step in the graph from what the query names")
-    if judged.lift >= _VECTOR_FROM:
+    if judged.lift >= VECTOR_FROM:
         reasons.append(f"is near in meaning ({judged.lift:+.3f} over the average)")
     if candidate.entry.found.block.explicit:
         reasons.append("was told to be remembered")

@@ -9,6 +9,8 @@ from nextlevel.lang.tokens import content_words, estimate_tokens, words
 from nextlevel.model import Block, block_text
 from nextlevel.safety.markers import HEADER, escape
 
+from .past import Quote
+
 # By hand: strftime would speak the language of the server's locale.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -26,6 +28,13 @@ def line(block: Block, *, now: datetime, as_of: datetime | None = None) -> str:
     if block.valid_to is not None and (as_of is not None or block.valid_to > now):
         when += f", until {_day(block.valid_to, now)}"
     return escape(f"{text} ({when})")
+
+
+def quotation(quote: Quote, *, now: datetime) -> str:
+    """One quoted turn as one line, without its dash: `12 May: "we deploy on Thursdays"`."""
+    who = ", the assistant" if quote.by_assistant else ""
+    since = " (something said here holds no longer)" if quote.said.outdated else ""
+    return escape(f'{_day(quote.said.at, now)}{who}: "{quote.text}"{since}')
 
 
 def context(lines: Iterable[str], budget_tokens: int) -> tuple[str, set[str]]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from nextlevel.inference import Vector
 
+from .passages import Heard, Sought
 from .query import Query
 from .source import Entry, Source
 
@@ -26,7 +27,8 @@ class Candidates:
     """All that was found, and the measures to judge it by.
 
     `weights` is the idf of each query word that the scope knows, `blocks` how many blocks it has. `named` maps an alias
-    that stands in the query to its entities. `mean_cosine` is None where there is no vector to compare.
+    that stands in the query to its entities. `mean_cosine` is None where there is no vector to compare. `heard`: past
+    turns, best first.
     """
 
     found: tuple[Candidate, ...]
@@ -34,9 +36,10 @@ class Candidates:
     blocks: int
     named: dict[str, frozenset[UUID]]
     mean_cosine: float | None
+    heard: tuple[Heard, ...] = ()
 
 
-async def retrieve(query: Query, source: Source, vector: Awaitable[Vector | None]) -> Candidates:
+async def retrieve(query: Query, sought: Sought, source: Source, vector: Awaitable[Vector | None]) -> Candidates:
     """Ask every channel. Words and graph are asked at once; `vector` gives None when it will not come in time."""
     weights, blocks = await source.weights(query.words)
     by_words = await source.by_words(query.words)
@@ -54,7 +57,8 @@ async def retrieve(query: Query, source: Source, vector: Awaitable[Vector | None
         Candidate(entry, _cosine(entry, row, cosines), hops.get(entry.found.block.id, 0))
         for entry in await source.entries(ids)
     ]
-    return Candidates(tuple(found), weights, blocks, named, mean)
+    heard = await source.passages(sought, row)
+    return Candidates(tuple(found), weights, blocks, named, mean, tuple(heard))
 
 
 _USUAL_COSINE, _USUAL_WEIGHT = 0.78, 20

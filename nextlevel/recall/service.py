@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -15,16 +16,20 @@ from nextlevel.cache import Cache, Generations, keys
 from nextlevel.errors import EmbedderUnavailable, StoreUnreachable
 from nextlevel.event import base_install
 from nextlevel.inference import Embedder, Vector
+from nextlevel.lang.roots import root
+from nextlevel.lang.when import when
 from nextlevel.log import get
 from nextlevel.model import Scope
 from nextlevel.settings import Settings
-from nextlevel.store import search
+from nextlevel.store import passages, search
 from nextlevel.store.pool import Database
 
-from . import rank, render
-from .answer import Answer, Dropped, Item, Request, Rung
+from . import past, rank
+from .answer import Answer, Mode, Request, Rung
 from .cold import ColdScope
+from .compose import Quoted, Read, compose, without_session
 from .hot_scopes import HotScopes
+from .passages import Heard, Sought
 from .query import Query, read
 from .retrieve import retrieve
 from .scopes import Scopes
@@ -85,9 +90,9 @@ class Recall:
     async def _answer(self, query: Query, request: Request, started: float, limit_s: float) -> Answer:
         scope = await self.scopes.get(request.install, request.profile, request.principal)
         state = await self._cache.generations(scope.readable, lambda: self._truth(scope))
-        question = (query.text, request.mode, str(request.budget_tokens), self._model)
+        question = (query.text, request.mode, str(request.budget_tokens), str(request.most), self._model)
         kept = None
-        if request.as_of is None and state.run is not None:
+        if _is_kept(request) and state.run is not None:
             kept = await self._cache.get(keys.context(state.run, scope.profile_scope, state.numbers, question))
         if kept is not None:
             answer = replace(_FORMAT.validate_json(kept), rung=Rung.CACHE)
@@ -99,6 +104,8 @@ class Recall:
             answer = await self._cache.once(
                 flight, lambda: self._fresh(query, request, scope, state, question, _PATIENT_S if patient else wait_s)
             )
+        if request.mode is Mode.PREFETCH:
+            answer = without_session(answer, request.session, request.budget_tokens)
         if request.warm and request.session is not None:
             await self._warm(request, answer)
         return answer
@@ -113,21 +120,40 @@ class Recall:
         wait_s: float,
     ) -> Answer:
         """Read, judge and render; keep the answer under the generations that it was read from."""
+        now = request.as_of or datetime.now(UTC)
+        sought = Sought.of(query, when(query.text, now.date()), past.aside_words(query.text))
         vector = asyncio.ensure_future(self._vector(query.text, wait_s))
         try:
             source, rung, generations = await self._source(scope, state, request.as_of)
-            found = await retrieve(query, source, vector)
+            found = await retrieve(query, sought, source, vector)
         finally:
             vector.cancel()
-        now = datetime.now(UTC)
-        ranking = rank.rank(query, found, mode=request.mode, now=request.as_of or now)
-        answer = _rendered(ranking, request, rung, generations, now=now, vectors=found.mean_cosine is not None)
-        # An answer without its vectors is what this moment had; the next one may have better.
-        whole = answer.vectors or self._embedder is None
-        if request.as_of is None and state.run is not None and whole:
+        search_for = request.most if request.mode is Mode.SEARCH else None
+        ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for)
+        quoted = await self._quote(query, request, scope, found.heard, ranking)
+        read = Read(rung, generations, vectors=found.mean_cosine is not None)
+        answer = compose(ranking, quoted, request, read, now=datetime.now(UTC))
+        if _is_kept(request) and state.run is not None and (read.vectors or self._embedder is None):
             key = keys.context(state.run, scope.profile_scope, generations, question)
             await self._cache.put(key, _FORMAT.dump_json(answer))
         return answer
+
+    async def _quote(
+        self, query: Query, request: Request, scope: Scope, heard: Sequence[Heard], ranking: rank.Ranking
+    ) -> list[Quoted]:
+        """The past turns that are worth a line, with what is quoted of them: read now, so that none is forgotten."""
+        known = frozenset(root(word) for each in ranking.kept for word in each.candidate.entry.says)
+        asked = past.asks_what_was_said(query.text)
+        chosen = past.worth_showing(heard, request.mode, asked=asked, known=known, most=request.most)
+        if not chosen:
+            return []
+        async with self._db.memory(scope) as conn:
+            said = await passages.said(conn, scope, [each.passage.turn_id for each in chosen])
+        usable = [each for each in chosen if past.usable(said, each, request.mode)]
+        return [
+            Quoted(each, past.quote(said[each.passage.turn_id], each.matched), score)
+            for each, score in zip(usable, past.scores(usable), strict=True)
+        ]
 
     async def _source(
         self, scope: Scope, state: Generations, as_of: datetime | None
@@ -170,38 +196,9 @@ class Recall:
         await self._cache.put_warm(key, answer.context, answer.generation)
 
 
-def _rendered(
-    ranking: rank.Ranking,
-    request: Request,
-    rung: Rung,
-    generations: dict[UUID, int],
-    *,
-    now: datetime,
-    vectors: bool,
-) -> Answer:
-    lines = [render.line(each.candidate.entry.found.block, now=now, as_of=request.as_of) for each in ranking.kept]
-    context, taken = render.context(lines, request.budget_tokens)
-    items: list[Item] = []
-    dropped: list[Dropped] = []
-    for text, each in zip(lines, ranking.kept, strict=True):
-        if text in taken:
-            taken.remove(text)
-            items.append(Item(each.candidate.entry.found.block, text, each.score, each.channels, each.why))
-        else:
-            dropped.append(Dropped(text, f"said already, or beyond {request.budget_tokens} tokens"))
-    for each in ranking.dropped:
-        block = each.candidate.entry.found.block
-        dropped.append(Dropped(render.line(block, now=now, as_of=request.as_of), each.why))
-    return Answer(
-        context=context,
-        items=tuple(items),
-        dropped=tuple(dropped),
-        rung=rung,
-        generation=generations,
-        ms=0.0,
-        abstained=not items,
-        vectors=vectors,
-    )
+def _is_kept(request: Request) -> bool:
+    """A prefetch is asked again and again; a search is asked seldom, and for the newest."""
+    return request.as_of is None and request.mode is Mode.PREFETCH
 
 
 def _ms(started: float) -> float:

@@ -13,8 +13,13 @@ from nextlevel.lang.tokens import words
 from nextlevel.model import Block, block_text
 from nextlevel.store.search import Found, Nearest
 
+from .passages import Heard, Sought
+
 BY_WORDS = BY_VECTOR = BY_GRAPH = 60
 """Candidates a channel may bring: enough to rank, few enough to load."""
+
+PASSAGES = 100
+"""Past turns that a source gives: the most that a search may ask for."""
 
 RAREST = 6
 """Words of a query that are looked up; more cost time and bring almost nothing."""
@@ -57,6 +62,10 @@ class Source(Protocol):
         ...
 
     async def entries(self, ids: Collection[UUID]) -> list[Entry]: ...
+
+    async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
+        """The past turns that fit best, best first."""
+        ...
 
 
 def sentence(block: Block) -> str:

@@ -57,7 +57,7 @@ async def test_forget_by_id_is_forgotten_on_every_rung(as_nele, nele):
     body = {
         "query": "what is the secret port of the crm?",
         "scope": scope(),
-        "mode": "search",
+        "mode": "prefetch",
         "session": "s",
         "warm": True,
     }

@@ -8,7 +8,7 @@ SELECT block_id, scope_id, hash FROM blocks WHERE tenant_id = $1 AND block_id = 
 -- $1 tenant · $2 blocks
 UPDATE turns t SET hidden = true FROM block_sources s
  WHERE s.tenant_id = $1 AND s.block_id = ANY ($2) AND t.tenant_id = $1 AND t.id = s.turn_id
-RETURNING t.install;
+RETURNING t.id, t.install;
 
 -- name: unlink_successors
 -- What a forgotten block had replaced stays replaced, but names no successor any more.

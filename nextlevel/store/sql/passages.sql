@@ -2,8 +2,9 @@
 
 -- name: unindexed
 -- Where turns wait for their passage (inside the pipeline's door).
-SELECT DISTINCT tenant_id, user_id, profile_scope AS scope_id FROM turns
- WHERE NOT indexed AND NOT hidden AND kind = 'turn' AND state <> 'quarantined' AND duplicate_of IS NULL;
+SELECT DISTINCT t.tenant_id, t.user_id, t.profile_scope AS scope_id FROM turns t
+ WHERE NOT t.indexed AND NOT t.hidden AND t.kind = 'turn' AND t.state <> 'quarantined' AND t.duplicate_of IS NULL
+   AND NOT EXISTS (SELECT FROM tombstones d WHERE d.tenant_id = t.tenant_id AND d.user_id = t.user_id AND d.kind = 'turn' AND d.ref = t.id);
 
 -- name: unembedded_scopes
 -- $1 model
@@ -13,10 +14,12 @@ SELECT w.tenant_id, w.user_id, w.scope_id FROM scopes_without_passage_vectors($1
 -- Turns without a passage, oldest first. Who forgets or erases one of them waits for us, and then finds its passage too.
 -- $1 tenant · $2 user · $3 scope · $4 characters of each side · $5 at most
 SELECT id, session, ordinal, at, utc_offset_min, left(user_text, $4) AS said, left(assistant_text, $4) AS answered
-  FROM turns
+  FROM turns t
  WHERE tenant_id = $1 AND user_id = $2 AND profile_scope = $3
    AND NOT indexed AND NOT hidden AND kind = 'turn' AND state <> 'quarantined' AND duplicate_of IS NULL
- ORDER BY at, id LIMIT $5 FOR UPDATE SKIP LOCKED;
+   -- Undone before it arrived.
+   AND NOT EXISTS (SELECT FROM tombstones d WHERE d.tenant_id = $1 AND d.user_id = $2 AND d.kind = 'turn' AND d.ref = t.id)
+ ORDER BY at, id LIMIT $5 FOR UPDATE OF t SKIP LOCKED;
 
 -- name: add
 -- $1 tenant · $2 turn · $3 scope · $4 session · $5 ordinal · $6 at · $7 speaker · $8 weak
@@ -49,9 +52,9 @@ SELECT p.tenant_id, p.scope_id, p.turn_id, $4, $5::halfvec FROM passages p
 ON CONFLICT DO NOTHING;
 
 -- name: moved
--- $1 tenant · $2 scopes
-UPDATE scopes SET generation = generation + 1, passages = passages + 1
- WHERE tenant_id = $1 AND scope_id = ANY ($2) RETURNING scope_id, generation;
+-- Passages came. No generation moves: what is cached stays right, and the session that they are from has them in its prompt.
+-- $1 tenant · $2 scope
+UPDATE scopes SET passages = passages + 1 WHERE tenant_id = $1 AND scope_id = $2;
 
 -- name: forget
 -- $1 turns
@@ -115,8 +118,11 @@ SELECT DISTINCT n.turn_id FROM passages p
  WHERE p.tenant_id = $1 AND p.scope_id = ANY ($2) AND p.turn_id = ANY ($3) AND ($4::timestamptz IS NULL OR n.at <= $4);
 
 -- name: said
--- What was said in these turns, as far as it may still be shown.
+-- What was said in these turns, as far as it may still be shown; and whether something learnt from it holds no longer.
 -- $1 tenant · $2 scopes · $3 turns · $4 characters of each side
-SELECT t.id, t.session, t.ordinal, t.at, t.utc_offset_min, left(t.user_text, $4) AS said, left(t.assistant_text, $4) AS answered
+SELECT t.id, t.session, t.ordinal, t.at, t.utc_offset_min, left(t.user_text, $4) AS said, left(t.assistant_text, $4) AS answered,
+       EXISTS (SELECT FROM block_sources s JOIN blocks b ON b.tenant_id = s.tenant_id AND b.block_id = s.block_id
+                WHERE s.tenant_id = t.tenant_id AND s.turn_id = t.id
+                  AND (b.status = 'superseded' OR b.valid_to < now())) AS outdated
   FROM passages p JOIN turns t ON t.tenant_id = p.tenant_id AND t.id = p.turn_id
  WHERE p.tenant_id = $1 AND p.scope_id = ANY ($2) AND p.turn_id = ANY ($3) AND NOT t.hidden;

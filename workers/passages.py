@@ -1,0 +1,96 @@
+"""Past turns made findable, behind everything else: their words at once, their vectors when no block waits for one.
+
+Not a stage of the pipeline: a turn is done whether or not it was indexed, and those from before this existed are
+indexed in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from nextlevel import log
+from nextlevel.errors import EmbedderUnavailable, Transient
+from nextlevel.lang.passages import gist, is_weak, search_words, speaker
+from nextlevel.model import Scope
+from nextlevel.queue import names
+from nextlevel.redis_client import translated
+from nextlevel.store import passages, scopes
+
+from .context import WorkerContext
+
+LOOK_EVERY_S = 5.0
+_INDEXED_AT_ONCE = 100
+_EMBEDDED_AT_ONCE = 32
+_ASKED_AT_ONCE = 4  # texts the embedder gets in one go: a block that comes meanwhile waits for these only
+_CLAIMED_S = 120
+
+_log = log.get("passages")
+
+
+async def keep_indexed(ctx: WorkerContext) -> None:
+    """Index what comes, for ever; a store or a model that is away is waited for."""
+    while True:
+        try:
+            worked = await index_turns(ctx) + await embed_passages(ctx)
+        except (Transient, EmbedderUnavailable) as error:
+            _log.warning("passages_wait", error=str(error))
+            worked = 0
+        if not worked:
+            await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def index_turns(ctx: WorkerContext) -> int:
+    """Make the passages of turns that have none, one batch a scope. Returns how many."""
+    made = 0
+    async with ctx.db.pipeline() as conn:
+        waiting = await passages.unindexed(conn)
+    for scope in waiting:
+        async with ctx.db.memory(scope) as conn:
+            turns = await passages.take_unindexed(conn, scope, limit=_INDEXED_AT_ONCE)
+            if not turns:
+                continue
+            for each in turns:
+                words = search_words(each.said, each.answered, each.at)
+                await passages.add(conn, scope, each, speaker=speaker(each.said), weak=is_weak(each.said), words=words)
+            await passages.mark_indexed(conn, scope, [each.turn_id for each in turns])
+            await passages.moved(conn, scope)
+        made += len(turns)
+    return made
+
+
+async def embed_passages(ctx: WorkerContext) -> int:
+    """Make vectors of passages, one batch a scope, unless a block waits for its own. Returns how many."""
+    if ctx.embedder is None:
+        return 0
+    async with ctx.db.pipeline() as conn:
+        if await scopes.without_vectors(conn, ctx.embedder.model):
+            return 0
+        waiting = await passages.without_vectors(conn, ctx.embedder.model)
+    return sum([await _embed(ctx, scope) for scope in waiting if await _claim(ctx, scope)])
+
+
+async def _embed(ctx: WorkerContext, scope: Scope) -> int:
+    if ctx.embedder is None:
+        return 0
+    model = ctx.embedder.model
+    try:
+        async with ctx.db.memory(scope) as conn:
+            rows = await passages.unembedded(conn, scope, model, limit=_EMBEDDED_AT_ONCE)
+        vectors: dict[str, passages.Vector] = {}
+        for start in range(0, len(rows), _ASKED_AT_ONCE):
+            part = rows[start : start + _ASKED_AT_ONCE]
+            made = await ctx.embedder.passages([gist(said, answered) for _, said, answered in part])
+            vectors |= {turn_id: row for (turn_id, _, _), row in zip(part, made, strict=True)}
+        async with ctx.db.memory(scope) as conn:
+            await passages.add_embeddings(conn, scope, model, vectors)
+            await passages.moved(conn, scope)
+    finally:
+        with translated():
+            await ctx.redis.delete(names.embedding(scope.profile_scope))
+    return len(rows)
+
+
+async def _claim(ctx: WorkerContext, scope: Scope) -> bool:
+    """Let one worker at a time embed a scope: two would make the same vectors."""
+    with translated():
+        return bool(await ctx.redis.set(names.embedding(scope.profile_scope), b"1", nx=True, ex=_CLAIMED_S))
