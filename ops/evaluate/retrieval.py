@@ -1,7 +1,7 @@
 """Which past turns answer a question? Asked of the served product: turns in and recall out, both over HTTP.
 
-Each conversation is a person of its own (a principal), so that no question sees another's memory. What recall gives are
-blocks; each stands on turns, and these, in the order of recall, are the prediction.
+Each conversation is a person of its own (a principal), so that no question sees another's memory. What recall gives is a
+past turn, or a block that stands on turns: these, in the order of recall, are the prediction.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ async def _ask(client: Client, asked: Sequence[Question], told: dict[str, str], 
 def _answer(client: Client, sources: _Sources, question: Question) -> dict[str, Any]:
     scope = ScopeName(install=INSTALL, principal=question.conv)
     found = client.recall(question.question, scope, mode="search")
-    ranked = [dia for item in found.items for dia in sources.of(item["block"]["id"], scope)]
+    ranked = [dia for item in found.items for dia in sources.of(item, scope)]
     return {
         "conv": question.conv,
         "q": question.q,
@@ -164,13 +164,16 @@ def _answer(client: Client, sources: _Sources, question: Question) -> dict[str, 
 
 
 class _Sources:
-    """The lines that a block stands on, each block asked for once."""
+    """The lines that an item of recall stands on. Each block is asked for once."""
 
     def __init__(self, client: Client, told: dict[str, str]) -> None:
         self._client, self._told = client, told
         self._known: dict[str, list[str]] = {}
 
-    def of(self, block: str, scope: ScopeName) -> list[str]:
+    def of(self, item: dict[str, Any], scope: ScopeName) -> list[str]:
+        if item["block"] is None:
+            return [self._told[item["passage"]["turn"]]]
+        block: str = item["block"]["id"]
         if block not in self._known:
             for past in self._client.history(block, scope):
                 self._known[past["block"]["id"]] = [self._told[source["turn_id"]] for source in past["sources"]]
