@@ -1,7 +1,7 @@
 """Which past turns answer a question? Asked of the served product: turns in and recall out, both over HTTP.
 
-Each conversation is a person of its own (a principal), so that no question sees another's memory. What recall gives is a
-past turn, or a block that stands on turns: these, in the order of recall, are the prediction.
+Each conversation is a person of its own (a principal), so that no question sees another's memory. What recall gives is
+a past turn, or a block that stands on turns: these, in the order of recall, are the prediction.
 """
 
 from __future__ import annotations
