@@ -595,6 +595,7 @@ GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
 GRANT SELECT, UPDATE (generation, passages) ON scopes TO nextlevel_app;
 GRANT SELECT, UPDATE (digest, digested_at) ON sessions TO nextlevel_app;
+GRANT UPDATE (facts) ON trace_events TO nextlevel_app;
 GRANT SELECT, UPDATE          ON turns TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE  ON extractions, tombstones TO nextlevel_app;
 GRANT SELECT, INSERT          ON trace_events, block_versions TO nextlevel_app;

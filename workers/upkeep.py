@@ -25,11 +25,14 @@ from nextlevel.store import blocks, recalls, scopes, turns
 from nextlevel.store.turns import Ready
 
 from .context import WorkerContext
+from .digests import digest_sessions
+from .habits import learn_habits
 from .jobs import ANSWERS, ISOLATED_FROM, MOST_CRASHES, STAGES
 
 LOOK_EVERY_S = 1.0
 CHORES_EVERY_S = 60.0
 CLEAN_EVERY_S = 24 * 3600.0
+HABITS_EVERY_S = 3600.0
 _LIVE_FOR_S = 15
 _ISOLATED_LIMIT_S = 300
 
@@ -109,12 +112,18 @@ class Reconciler:
 
 
 async def chores(ctx: WorkerContext) -> None:
-    """Each minute: rewrite receipts, tell the caches what they missed, embed what waits. Each day: clean up."""
+    """Each minute: rewrite receipts, tell the caches what they missed, embed what waits, digest idle sessions.
+
+    Each hour: learn habits. Each day: clean up.
+    """
     clock = asyncio.get_running_loop()
-    next_cleaning = clock.time()
+    next_cleaning = next_habits = clock.time()
     while True:
-        for chore in (_rewrite_receipts, _republish_generations, embed_waiting):
+        for chore in (_rewrite_receipts, _republish_generations, embed_waiting, digest_sessions):
             await _attempt(chore, ctx)
+        if clock.time() >= next_habits:
+            await _attempt(learn_habits, ctx)
+            next_habits = clock.time() + HABITS_EVERY_S
         if clock.time() >= next_cleaning:
             await _attempt(prune_recalls, ctx)
             next_cleaning = clock.time() + CLEAN_EVERY_S

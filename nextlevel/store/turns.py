@@ -163,7 +163,7 @@ async def claim(
         return None
     return Claim(
         scope=Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"]),
-        turn=_turn(row),
+        turn=turn_of(row),
         kind=row["kind"],
         install=row["install"],
         seq=row["seq"],
@@ -204,10 +204,11 @@ async def window(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
         claim.install,
         limit,
     )
-    return [_turn(row) for row in reversed(rows)]
+    return [turn_of(row) for row in reversed(rows)]
 
 
-def _turn(row: asyncpg.Record) -> Turn:
+def turn_of(row: asyncpg.Record) -> Turn:
+    """A Turn from a row of table turns; when it was said is told in the speaker's own zone."""
     zone = timezone(timedelta(minutes=row["utc_offset_min"]))
     return Turn(
         id=row["id"],

@@ -1,0 +1,66 @@
+"""Table sessions: the conversations of a person, and what each came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from nextlevel.model import Scope, Turn
+
+from .pool import Connection
+from .sql import SQL
+from .turns import turn_of
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation. `digest` is None until it fell idle once, and while it is made anew."""
+
+    session: str
+    started_at: datetime
+    last_at: datetime
+    ended_at: datetime | None
+    turns: int
+    digest: dict[str, Any] | None
+
+
+async def undigested(conn: Connection, *, idle_s: float, limit: int) -> list[tuple[Scope, str]]:
+    """Sessions that wait for a digest, with their scopes (inside `Database.pipeline`)."""
+    rows = await conn.fetch(SQL.sessions.undigested, idle_s, limit)
+    return [
+        (
+            Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"]),
+            row["session"],
+        )
+        for row in rows
+    ]
+
+
+async def hold(conn: Connection, scope: Scope, session: str) -> bool:
+    """Own a session until the transaction ends. False: it has its digest already (inside `Database.memory`)."""
+    return bool(await conn.fetchval(SQL.sessions.hold, scope.tenant_id, scope.user_id, session))
+
+
+async def turns(conn: Connection, scope: Scope, session: str, *, limit: int) -> list[Turn]:
+    """The last turns of a session that may be told again, oldest first (inside `Database.memory`)."""
+    rows = await conn.fetch(SQL.sessions.turns, scope.tenant_id, scope.user_id, session, limit)
+    return [turn_of(row) for row in reversed(rows)]
+
+
+async def save_digest(conn: Connection, scope: Scope, session: str, digest: dict[str, Any] | None) -> None:
+    """Keep a held session's digest; None where nothing is left that could be told."""
+    await conn.execute(SQL.sessions.save_digest, scope.tenant_id, scope.user_id, session, digest)
+
+
+async def undigest(conn: Connection, scope: Scope, turn_ids: Sequence[str]) -> None:
+    """Drop the digests that may quote these turns: they are made anew (inside `Database.memory`)."""
+    await conn.execute(SQL.sessions.undigest, scope.tenant_id, scope.user_id, list(turn_ids))
+
+
+async def page(conn: Connection, scope: Scope, *, before: tuple[datetime, str] | None, limit: int) -> list[Session]:
+    """A profile's conversations, latest first, those before a last time and name (inside `Database.memory`)."""
+    at, name = before or (None, None)
+    rows = await conn.fetch(SQL.sessions.page, scope.tenant_id, scope.user_id, scope.profile, at, name, limit)
+    return [Session(*(row[name] for name in Session.__slots__)) for row in rows]
