@@ -24,17 +24,17 @@ def language(text: str, otherwise: str = "en") -> str:
 
     A text in two languages counts as the one that has more function words; a near tie keeps `otherwise`.
     """
-    spoken, lead, points = _heard(text[:_LONGEST])
+    spoken, most, points = _heard(text[:_LONGEST])
     if spoken is None:
         return otherwise
-    return otherwise if otherwise in points and lead - points[otherwise] < _LEAD else spoken
+    return otherwise if otherwise in points and most - points[otherwise] < _LEAD else spoken
 
 
-def certain(text: str) -> str | None:
-    """The language that a text's own words show beyond doubt, or None: then its surroundings decide."""
-    spoken, lead, points = _heard(text[:_LONGEST])
-    others = [amount for each, amount in points.items() if each != spoken]
-    return spoken if spoken is not None and lead - max(others, default=0.0) > _CERTAIN_LEAD else None
+def certain(text: str, *, lead: float = _CERTAIN_LEAD) -> str | None:
+    """The language that is ahead of the others by more than `lead` points, or None: then the surroundings decide."""
+    spoken, most, points = _heard(text[:_LONGEST])
+    second = max((amount for each, amount in points.items() if each != spoken), default=0.0)
+    return spoken if spoken is not None and most - second > lead else None
 
 
 @lru_cache(maxsize=1024)

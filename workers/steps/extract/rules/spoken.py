@@ -27,7 +27,7 @@ def pack_of(text: str, language: str) -> Pack | None:
     if (spoken := detect.certain(text)) is not None:
         return load(spoken)
     pack = load(language)
-    if pack is None or is_statement(text, pack) or detect.language(text, otherwise="") == language:
+    if pack is None or is_statement(text, pack) or detect.certain(text, lead=0.5) == language:
         return pack
     # No function word speaks for the turn's language; then a verb tells, else the turn.
     return next((other for other in packs() if is_statement(text, other)), pack)
