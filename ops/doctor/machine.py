@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -25,7 +26,7 @@ MODEL_ANSWERS_WITHIN_S = 5.0
 async def data_directory(patient: Patient) -> list[Finding]:
     link = "data directory"
     directory = patient.settings.data_dir.resolve()
-    if not directory.exists():
+    if not _is_there(directory):
         if patient.settings.embedded:
             return [weak(link, f"{directory} is not there yet", "`nextlevel up` makes it")]
         return [ok(link, f"{directory} is not there, nor needed with servers of your own")]
@@ -33,12 +34,20 @@ async def data_directory(patient: Patient) -> list[Finding]:
     return [ok(link, f"{directory}, {shutil.disk_usage(directory).free // 2**30} GiB free")]
 
 
+def _is_there(path: Path) -> bool:
+    """True also where we may not look: what is tried next says why."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return True
+
+
 async def embedded_stores(patient: Patient) -> list[Finding]:
     """Their files, by the rules that `up` itself starts by; the errors have the cure in them."""
     link = "embedded stores"
     if not patient.settings.embedded:
         return [ok(link, "not used: NEXTLEVEL_POSTGRES_DSN is set")]
-    if not patient.settings.data_dir.exists():
+    if not _is_there(patient.settings.data_dir):
         return [ok(link, "not made yet")]
     where = place.find(patient.settings.data_dir)
     found = [name for name, check in (("postgres", postgres.check), ("valkey", valkey.check)) if check(where)]

@@ -115,6 +115,19 @@ async def test_a_data_directory_that_cannot_be_written(data_dir: Path) -> None:
     assert (State.BROKEN, True) == (finding.state, "choose another NEXTLEVEL_DATA_DIR" in finding.says)
 
 
+@as_root
+async def test_a_data_directory_behind_a_closed_door(data_dir: Path) -> None:
+    """Not even whether it is there can be told, and that must not end in a traceback."""
+    settings = load(data_dir=data_dir / "inner")
+    os.chmod(data_dir, 0o700)
+    os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        finding = await only("data directory", settings)
+    finally:
+        os.seteuid(0)
+    assert (State.BROKEN, True) == (finding.state, "Permission denied" in finding.says)
+
+
 async def test_a_data_directory_of_another_postgres(data_dir: Path) -> None:
     """What the next `up` would stumble over, told before it is tried."""
     await asyncio.to_thread(lambda: postgres.start(data_dir).stop())
