@@ -68,6 +68,12 @@ async def finished(conn: Connection, wanted: Wanted, *, after: Place | None = No
     return await _page(conn, SQL.queues.finished, wanted, after, limit)
 
 
+async def waits_for(conn: Connection, tenant_id: UUID, turn_id: str) -> dict[str, Any]:
+    """What holds one turn up: `behind`, the turn of its session that has to end first; `gap`, one has not come yet."""
+    row = await conn.fetchrow(SQL.queues.waits_for, tenant_id, turn_id)
+    return {"behind": None, "gap": False} if row is None else dict(row)
+
+
 async def release(conn: Connection, tenant_id: UUID, turn_id: str) -> None:
     """Take a turn from its holder and let it be tried at once; what the holder still writes is refused.
 

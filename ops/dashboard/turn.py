@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from nextlevel.model import TERMINAL_STATES, block_text
-from nextlevel.store import letters, recalls, search, trace
+from nextlevel.store import letters, queues, recalls, search, trace
 
 from .access import VisitOf
 from .cures import cure
@@ -33,6 +33,7 @@ async def turn_page(
     async with services.db.pipeline() as conn:
         scope = await search.scope_of_turn(conn, turn_id)
         dead = await letters.of_turn(conn, scope.tenant_id, turn_id)
+        waits_for = await queues.waits_for(conn, scope.tenant_id, turn_id)
     async with services.db.memory(scope) as conn:
         found = await trace.of_turn(conn, scope.tenant_id, turn_id)
         ids = [block["block_id"] for block in found["blocks"]]
@@ -46,7 +47,7 @@ async def turn_page(
     return show(
         request,
         "turn.html",
-        turn=turn,
+        turn=turn | waits_for,
         scope=scope,
         moving=turn["state"] not in TERMINAL_STATES,
         events=_with_pauses(found["events"]),

@@ -66,6 +66,10 @@ async def test_a_turn_says_what_it_waits_for(db):
     assert (None, True) == behind["home:9"]
     assert "home:1" == behind["home:2"][0]
     assert None is behind["home:1"][0]
+    owner = await scope(db)
+    async with db.pipeline() as conn:
+        alone = {name: await queues.waits_for(conn, owner.tenant_id, name) for name in behind}
+    assert behind == {name: (each["behind"], each["gap"]) for name, each in alone.items()}
 
 
 async def test_depths_tell_age_lanes_and_who_is_held(db):

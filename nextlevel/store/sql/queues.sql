@@ -61,6 +61,16 @@ SELECT t.tenant_id, n.name AS tenant, t.id, t.kind, t.lane, t.session, t.state, 
                       ORDER BY p.seq DESC LIMIT 1) e ON true
  ORDER BY t.received_at, t.id LIMIT $7;
 
+-- name: waits_for
+-- What holds up one turn on its way, as `waiting` tells it.
+-- $1 tenant · $2 id
+SELECT (SELECT p.id FROM turns p
+         WHERE t.state = 'received' AND p.tenant_id = t.tenant_id AND p.install = t.install AND p.session = t.session
+           AND p.seq < t.seq AND p.finished_at IS NULL ORDER BY p.seq DESC LIMIT 1) AS behind,
+       t.state = 'received' AND t.seq - 1 > i.mark AS gap
+  FROM turns t JOIN installations i USING (install)
+ WHERE t.tenant_id = $1 AND t.id = $2 AND t.finished_at IS NULL;
+
 -- name: finished
 -- Turns that ended, last first, from just after a cursor. Each filter applies unless it is null.
 -- $1 state · $2 lane · $3 piece of a session · $4 piece of a text or id · $5 cursor: finished at · $6 cursor: id · $7 at most
