@@ -22,7 +22,7 @@ PASSES_AT = 1
 _LONGEST = 4_000
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = re.compile(
-    r"`[^`\n]+`|\b\w+\(\)|[\w-]+\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql)\b|--[a-z][\w-]+|\b[A-Z][A-Z_]{3,}=|\bport\b|:\d{4,5}\b",
+    r"`[^`\n]+`|\b\w{1,60}\(\)|(?<![\w-])[\w-]{1,60}\.(?:py|ts|js|go|rs|toml|ya?ml|json|md|sh|sql)\b|--[a-z][\w-]+|\b[A-Z][A-Z_]{3,}=|\bport\b|:\d{4,5}\b",
     re.IGNORECASE,
 )
 _FEWEST_OWN_WORDS = 3

@@ -24,9 +24,9 @@ from .spoken import in_fiction, language_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
 from .statement import Statement, is_clear, parse
 
-LONGEST_TEXT = 12_000
-"""Characters of a message that are read; what is longer is a paste, and its head says what it is for."""
-MOST_CLAUSES = 200
+LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
+"""Characters of a message that are read; what is longer is a paste, and its head or its end says what it is for."""
+MOST_CLAUSES = 120
 MOST_CANDIDATES = 40
 _CONTEXT = 300
 _ACCEPTED = 0.7
@@ -56,14 +56,20 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
 
     Pure and deterministic; every candidate's span stands verbatim in the turn.
     """
-    text, pasted = without_dump(turn.user_text[:LONGEST_TEXT])
+    text, cut = _bounded(turn.user_text)
+    text, pasted = without_dump(text)
     language = language_of(text, window)
     pack = load(language)
     run = _Run(turn, text, focus_of(turn, window, pack), Mood(fiction=in_fiction(window)))
+    if cut:
+        run.drop(f"{cut} characters of {len(turn.user_text)}", Why.CUT)
     if pasted:
         run.drop(pasted, Why.DUMP)
     sentence = -1
-    for clause in clauses(text)[:MOST_CLAUSES]:
+    said = clauses(text)
+    if len(said) > MOST_CLAUSES:
+        run.drop(f"{len(said) - MOST_CLAUSES} clauses of {len(said)}", Why.CUT)
+    for clause in said[:MOST_CLAUSES]:
         if clause.sentence != sentence:
             sentence, pack = clause.sentence, pack_of(clause.text, language)
         if (why := unfit(clause)) is not None:
@@ -75,6 +81,12 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     if turn.tools and (found := workflow(turn, *_task(text, run.focus), pack)) is not None:
         run.candidates.append(found)
     return Extraction(tuple(_distinct(run.candidates)[:MOST_CANDIDATES]), tuple(run.dropped), tuple(run.retractions))
+
+
+def _bounded(text: str) -> tuple[str, int]:
+    """The head and the end of a long message, and how many characters between them are not read."""
+    cut = len(text) - LONGEST_HEAD - LONGEST_TAIL
+    return (f"{text[:LONGEST_HEAD]}\n{text[-LONGEST_TAIL:]}", cut) if cut > 0 else (text, 0)
 
 
 # ---- one clause

@@ -42,7 +42,7 @@ _ZONE = re.compile(r"(?<![\w/])(?:Africa|America|Asia|Atlantic|Australia|Europe|
 _SERVICE = re.compile(r"(?<![\w/@.-])[a-z][\w-]{1,30}\.(?:io|ai|app|dev|com|sh)(?![\w/:.-]*[/:]|\.?\w)")
 # Letters, a hyphen and more, with a digit or all in lower case: a host, a repository, a service. Compounds of ordinary
 # words ("battery-backed") have that form too, so a digit or one of these endings must show that it is a name.
-_SLUG = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+(?![\w/@-])")
+_SLUG = re.compile(r"(?<![\w/@.-])[A-Za-z][A-Za-z0-9]{0,40}(?:[-_][A-Za-z0-9]{1,40}){1,6}(?![\w/@-])")
 _SLUG_ENDING = re.compile(
     r"[-_](?:\d\w*|crm|api|app|shop|svc|service|web|ui|db|prod|dev|staging|stage|test|bot|core|lib|router|worker|server|client|"
     r"backend|frontend|gateway|proxy|site|portal|cli|sdk|main|infra|ops|data|kit|node|pi|nas)$",

@@ -27,6 +27,7 @@ class Why(StrEnum):
     INJECTION = "injection"
     INVISIBLE = "invisible"
     DUMP = "dump"
+    CUT = "too_long"
     TEMP_PATH = "temp_path"
     ONE_OFF = "one_off"
     FICTION = "fiction"
@@ -37,6 +38,7 @@ class Why(StrEnum):
 
 LONGEST_CLAUSE = 600
 """Characters: nobody says so much in one breath, so it is pasted; and no pattern has to walk through it."""
+_LONGEST_WORD = 60
 _DATA_LINE = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|"
     r"at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
@@ -68,7 +70,7 @@ class Mood:
 def unfit(clause: Clause) -> Why | None:
     """What no language is needed to see."""
     text = clause.text
-    if clause.kind == "code" or len(text) > LONGEST_CLAUSE:
+    if clause.kind == "code" or len(text) > LONGEST_CLAUSE or (len(text) > _LONGEST_WORD and _is_one_word(text)):
         return Why.DUMP
     if invisible.count(text):
         return Why.INVISIBLE
@@ -81,6 +83,11 @@ def unfit(clause: Clause) -> Why | None:
     if _DATA_LINE.match(text) or _MARKUP.match(text) or len(_LETTER.findall(text)) < 0.3 * len(text):
         return Why.DUMP
     return None
+
+
+def _is_one_word(text: str) -> bool:
+    """A line of base64 or of minified code; Chinese and Japanese part no words, and an address may be long."""
+    return " " not in text and text.isascii() and "://" not in text
 
 
 def stance(text: str, clause: Clause, pack: Pack, mood: Mood) -> Why | None:
