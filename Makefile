@@ -8,7 +8,7 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-pipeline check fix dist clean links
+.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline check fix dist clean links
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -31,6 +31,9 @@ bench-sync-turn: setup ## how long the plugin holds up the host at a turn's end,
 
 bench-prefetch: setup ## how long recall holds up a turn, beside bare round trips to Redis and Postgres (5 minutes)
 	@$(BIN)/python -m bench.prefetch $(ARGS)
+
+bench-locomo: setup ## which past turns answer a question, by LoCoMo, beside BM25, dense and rank fusion (10 to 25 minutes)
+	@$(BIN)/python -m bench.locomo $(ARGS)
 
 bench-pipeline: setup ## how fast a turn becomes memory, one by one and from a backlog (2 minutes)
 	@$(BIN)/python -m bench.pipeline $(ARGS)

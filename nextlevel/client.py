@@ -101,10 +101,14 @@ class Client:
         budget_tokens: int | None = None,
         deadline_ms: int | None = None,
         as_of: str | None = None,
+        k: int | None = None,
         explain: bool = False,
     ) -> Recalled:
-        """What is known that fits the query. `as_of` (RFC 3339) asks what held then."""
-        options = {"session": session, "budget_tokens": budget_tokens, "deadline_ms": deadline_ms, "as_of": as_of}
+        """What is known that fits the query, at most `k` of it. `as_of` (RFC 3339) asks what held then."""
+        options = {
+            **{"session": session, "budget_tokens": budget_tokens, "deadline_ms": deadline_ms},
+            **{"as_of": as_of, "k": k},
+        }
         given = {name: value for name, value in options.items() if value is not None}
         body = {"query": query, "scope": asdict(scope), "mode": mode, "explain": explain, **given}
         answer = self._call("POST", "/v1/recall", body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 
 from nextlevel.errors import NextLevelError, NotFound
 from nextlevel.queue import inspect
-from nextlevel.store import search, status, trace
+from nextlevel.store import passages, search, status, trace
 
 from .access import CallerOf
 from .services import Services, ServicesOf
@@ -69,6 +70,8 @@ async def pipeline_status(caller: CallerOf, services: ServicesOf) -> StatusOut:
     caller.may_operate()
     async with services.db.pipeline() as conn:
         store = await status.snapshot(conn)
+        if services.embedder is not None:
+            store["passages"] = asdict(await passages.backlog(conn, services.embedder.model))
     return StatusOut(store=store, queue=await inspect.snapshot(services.redis))
 
 

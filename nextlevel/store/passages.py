@@ -63,12 +63,27 @@ class Nearest:
     deviation: float
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Turns without a passage, scopes in which passages wait for vectors; `moves` grows as that changes."""
+
+    unindexed: int
+    scopes_without_vectors: int
+    moves: int
+
+
 # ---- making
 
 
 async def unindexed(conn: Connection) -> list[Scope]:
     """Walls behind which turns wait for their passage (inside `Database.pipeline`)."""
     return [_wall(row) for row in await conn.fetch(SQL.passages.unindexed)]
+
+
+async def backlog(conn: Connection, model: str) -> Backlog:
+    """What waits to be indexed (inside `Database.pipeline`)."""
+    [row] = await conn.fetch(SQL.passages.backlog, model)
+    return Backlog(row["unindexed"], row["scopes_without_vectors"], row["moves"])
 
 
 async def take_unindexed(conn: Connection, scope: Scope, *, limit: int) -> list[Said]:

@@ -21,7 +21,11 @@ from nextlevel.auth import OPERATOR, secret_of, token
 from nextlevel.client import Client, ScopeName
 from nextlevel.errors import Transient
 from nextlevel.event import fingerprint
+from nextlevel.inference import open_embedder
 from nextlevel.ops.up import tree
+from nextlevel.settings import Settings
+from nextlevel.store import passages, scopes
+from nextlevel.store.pool import Database
 
 from . import ground
 
@@ -30,6 +34,8 @@ ROLES = tuple(role for role in tree.ROLES if role.name != "relay")  # no agent l
 PATIENCE_S = 300.0
 _LOOK_EVERY_S = 0.5
 _ASKED_AT_ONCE = 4
+MOST = 20
+"""Items of one answer: the scorer looks no further."""
 
 Tick = Callable[[str, int, int], None]
 """Progress: what is being done, how much of it is done, and how much there is."""
@@ -69,14 +75,15 @@ async def predict(turns: Path, questions: Path, out: Path, tick: Tick) -> int:
     with ground.fresh() as settings:
         async with tree.running(settings, roles=ROLES) as endpoints:
             client = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
-            told = await _tell(client, lines, tick)
-            await _settled(client, len(told), tick)
-            rows = await _ask(client, asked, told, tick)
+            told = await tell(client, lines, tick)
+            await settled(client, len(told), tick)
+            await indexed(settings, endpoints.postgres_dsn, tick)
+            rows = await ask(client, asked, told, tick)
     jsonl.write(out, rows)
     return len(rows)
 
 
-async def _tell(client: Client, lines: Sequence[Line], tick: Tick) -> dict[str, str]:
+async def tell(client: Client, lines: Sequence[Line], tick: Tick) -> dict[str, str]:
     """Publish every line as a turn, in order. Returns the line's id for each turn's."""
     told: dict[str, str] = {}
     for event, dia_id in _events(lines):
@@ -112,7 +119,7 @@ def _events(lines: Sequence[Line]) -> Iterator[tuple[dict[str, Any], str]]:
         same[session, text] += 1
 
 
-async def _settled(client: Client, total: int, tick: Tick) -> None:
+async def settled(client: Client, total: int, tick: Tick) -> None:
     """Wait until every turn has come to its end.
 
     Raises:
@@ -133,7 +140,36 @@ async def _settled(client: Client, total: int, tick: Tick) -> None:
         await asyncio.sleep(_LOOK_EVERY_S)
 
 
-async def _ask(client: Client, asked: Sequence[Question], told: dict[str, str], tick: Tick) -> list[dict[str, Any]]:
+async def indexed(settings: Settings, dsn: str, tick: Tick) -> None:
+    """Wait until every past turn can be found, by its words and by its vector: that comes after a turn's end.
+
+    Raises:
+        NotSettled: nothing moved for five minutes.
+        EmbedderUnavailable: this machine has no embedder, so the figures would not be those of the product.
+    """
+    embedder = open_embedder(settings)
+    await embedder.close()
+    db = await Database.connect(dsn, max_size=1)
+    most, last, moved_at = 0, -1, time.monotonic()
+    try:
+        while True:
+            async with db.pipeline() as conn:
+                behind = await passages.backlog(conn, embedder.model)
+                waiting = behind.scopes_without_vectors + len(await scopes.without_vectors(conn, embedder.model))
+            most = max(most, waiting)
+            tick("indexed", most - waiting, most)
+            if not behind.unindexed and not waiting:
+                return
+            if behind.moves != last:
+                last, moved_at = behind.moves, time.monotonic()
+            elif time.monotonic() - moved_at > PATIENCE_S:
+                raise NotSettled(f"{behind.unindexed} turns wait for words, {waiting} conversations for vectors")
+            await asyncio.sleep(_LOOK_EVERY_S)
+    finally:
+        await db.close()
+
+
+async def ask(client: Client, asked: Sequence[Question], told: dict[str, str], tick: Tick) -> list[dict[str, Any]]:
     sources = _Sources(client, told)
     gate = asyncio.Semaphore(_ASKED_AT_ONCE)
     done = 0
@@ -153,7 +189,7 @@ async def _ask(client: Client, asked: Sequence[Question], told: dict[str, str], 
 
 def _answer(client: Client, sources: _Sources, question: Question) -> dict[str, Any]:
     scope = ScopeName(install=INSTALL, principal=question.conv)
-    found = client.recall(question.question, scope, mode="search")
+    found = client.recall(question.question, scope, mode="search", k=MOST)
     ranked = [dia for item in found.items for dia in sources.of(item, scope)]
     return {
         "conv": question.conv,

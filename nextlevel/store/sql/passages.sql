@@ -6,6 +6,17 @@ SELECT DISTINCT t.tenant_id, t.user_id, t.profile_scope AS scope_id FROM turns t
  WHERE NOT t.indexed AND NOT t.hidden AND t.kind = 'turn' AND t.state <> 'quarantined' AND t.duplicate_of IS NULL
    AND NOT EXISTS (SELECT FROM tombstones d WHERE d.tenant_id = t.tenant_id AND d.user_id = t.user_id AND d.kind = 'turn' AND d.ref = t.id);
 
+-- name: backlog
+-- Turns without a passage, scopes in which passages wait for vectors, and a number that moves as that changes (inside
+-- the pipeline's door).
+-- $1 model
+SELECT (SELECT count(*) FROM turns t
+         WHERE NOT t.indexed AND NOT t.hidden AND t.kind = 'turn' AND t.state <> 'quarantined' AND t.duplicate_of IS NULL
+           AND NOT EXISTS (SELECT FROM tombstones d WHERE d.tenant_id = t.tenant_id AND d.user_id = t.user_id
+                                                      AND d.kind = 'turn' AND d.ref = t.id)) AS unindexed,
+       (SELECT count(*) FROM scopes_without_passage_vectors($1)) AS scopes_without_vectors,
+       (SELECT coalesce(sum(passages), 0)::bigint FROM scopes) AS moves;
+
 -- name: unembedded_scopes
 -- $1 model
 SELECT w.tenant_id, w.user_id, w.scope_id FROM scopes_without_passage_vectors($1) w;
