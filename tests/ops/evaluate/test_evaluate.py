@@ -161,7 +161,7 @@ async def test_retrieval_goes_through_the_served_product_and_no_conversation_see
     first, second = (json.loads(line) for line in out.read_text().splitlines())
     assert ("c1", 0, "D1:1", False) == (first["conv"], first["q"], first["ranked"][0], first["abstain"])
     assert {"conv": "c1", "q": 1, "ranked": [], "abstain": True} == second
-    assert {"told", "remembered", "asked"} == steps
+    assert {"told", "remembered", "indexed", "asked"} == steps
     assert [] == list(scratch.iterdir())
 
 
