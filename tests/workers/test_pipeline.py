@@ -114,3 +114,12 @@ async def test_a_block_tells_its_time_in_the_speakers_own_zone(bench):
     async with bench.ctx.db.memory(scope) as conn:
         [told] = await search.history(conn, scope, row["block_id"])
     assert told["block"].valid_from.isoformat() == "2026-06-04T00:10:00+02:00"
+
+
+async def test_a_projects_own_fact_is_one_whether_or_not_the_project_was_known(bench):
+    """The first turn of a session names the project; from the second on it is the project in focus."""
+    await bench.remember(PORT_8080, event("thanks!", seq=2), event("waldseilgarten-crm runs on port 8080.", seq=3))
+    [block] = await bench.rows("SELECT block_id FROM blocks")
+    assert 2 == len(await bench.rows("SELECT FROM block_sources WHERE block_id = $1", block["block_id"]))
+    await bench.remember(event("waldseilgarten-crm runs on port 8091.", seq=4))
+    assert {"8091"} == {object_[-4:] for _, _, object_ in await bench.facts()}

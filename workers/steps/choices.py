@@ -19,6 +19,7 @@ from pathlib import Path
 from nextlevel.lang.normal import clauses
 from nextlevel.model import Turn
 
+from .extract.rules.focus import told_project
 from .extract.rules.stance import unfit
 from .rejection import rejected
 
@@ -106,7 +107,7 @@ def _choices(turns: Sequence[Turn]) -> list[Choice]:
 def _of_turn(turn: Turn) -> list[Choice]:
     """At most one choice a group."""
     found = []
-    project = str(turn.meta.get("project") or "")
+    project = told_project(turn) or ""
     for group, tools in _groups().items():
         spans = {name: span for name, tool in tools.items() if (span := _span(turn, tool)) is not None}
         if len(spans) == 1:

@@ -44,14 +44,15 @@ class Decision:
 def fact_hash(subject: str, predicate: str, object_: str, *, negated: bool, project: str | None) -> bytes:
     """SHA-256 of a fact in normal form: two tellings that differ in case, articles or order of spaces are one.
 
-    The project is part of it: "the tests run with -n 4" in two projects are two facts.
+    The project is part of it: "the tests run with -n 4" in two projects are two facts. What is said of the project
+    itself is one fact, whether or not it was known where it was said.
     """
     parts = (
         normal_name(subject),
         predicate,
         " ".join(content_words(object_)) or normal_name(object_),
         str(negated),
-        project,
+        _within(subject, project),
     )
     return hashlib.sha256("\x1f".join(part or "" for part in parts).encode()).digest()
 
@@ -75,7 +76,13 @@ def _of_one_thing(new: Candidate, rival: Block) -> bool:
     """Only facts about the same subject, in the same project, can repeat or replace each other."""
     if normal_name(new.subject) != normal_name(rival.subject):
         return False
-    return rival.project == new.project or new.type is BlockType.USER_PREFERENCE
+    same_project = _within(rival.subject, rival.project) == _within(new.subject, new.project)
+    return same_project or new.type is BlockType.USER_PREFERENCE
+
+
+def _within(subject: str, project: str | None) -> str | None:
+    """The project that a subject belongs to; None where it is the project itself."""
+    return None if project is None or normal_name(project) == normal_name(subject) else project
 
 
 def _same(new: Candidate, rival: Block) -> bool:
