@@ -45,12 +45,13 @@ async def test_a_greeting_is_no_recall(app, as_nele):
 
 async def test_figures_tell_speed_hits_and_abstentions(app, as_nele, nele):
     await nele.tell("crm", "runs_on_port", "8080")
-    ask = {"query": "which port does the crm run on?", "scope": scope(), "mode": "search"}
-    for _ in range(3):
-        await as_nele.post("/v1/recall", json=ask)
+    ask = {"query": "which port does the crm run on?", "scope": scope(), "deadline_ms": 5_000}
+    rungs: list[str] = []
+    while rungs.count("cache") < 2:  # it is kept once the query's vector was there in time
+        rungs.append((await as_nele.post("/v1/recall", json=ask)).json()["rung"])
     await as_nele.post("/v1/recall", json={**ask, "query": "xylophone quartet rehearsal"})
-    found = app.state.services.journal.figures()
-    assert (4, 0.5, 0.25, 0) == (found.answers, found.hits, found.abstained, found.failed)
+    found, asked = app.state.services.journal.figures(), len(rungs) + 1
+    assert (asked, 2 / asked, 1 / asked, 0) == (found.answers, found.hits, found.abstained, found.failed)
     assert found.p50_ms is not None
     assert found.p99_ms is not None
     assert 0 < found.p50_ms <= found.p99_ms
@@ -68,5 +69,5 @@ async def test_while_postgres_is_away_recalls_are_lost_and_counted(own_postgres,
         await own_postgres.stop()
         await services.journal.flush()
         assert 1 == services.journal.figures().lost
-        assert 503 == (await asking.post("/v1/recall", json={**ask, "query": "who owns the crm?"})).status_code
+        assert 503 == (await asking.post("/v1/recall", json={**ask, "scope": scope("home", profile="new")})).status_code
         assert 1 == services.journal.figures().failed
