@@ -48,7 +48,8 @@ def validity(text: str, at: datetime, language: str) -> Validity:
     grammar, lowered = grammar_of(language), _lowered(text)
     began, changes = grammar.past.search(lowered) is not None, grammar.change.search(lowered) is not None
     closing = next((d for d in found if d.bound in ("until", "span")), None)
-    openings = [d for d in found if _opens(d, at.date(), began, changes, closing)]
+    ceases = grammar.ending.search(lowered) is not None
+    openings = [d for d in found if _opens(d, at.date(), began, changes, ceases, closing)]
     ends = [d for d in found if d not in openings]
     start = openings[0].first if openings else None
     end = closing.last if closing else ends[0].last if ends else None
@@ -60,12 +61,12 @@ def validity(text: str, at: datetime, language: str) -> Validity:
     )
 
 
-def _opens(dated: Dated, today: date, began: bool, changes: bool, closing: Dated | None) -> bool:
+def _opens(dated: Dated, today: date, began: bool, changes: bool, ends: bool, closing: Dated | None) -> bool:
     """A date opens a span if it says so, lies behind us, stands before the span's end, or is the day of a change."""
     if dated.bound != "on":
         return dated.bound in ("from", "span")
     spell = closing is not None and dated.start < closing.start and dated.first <= closing.first
-    return spell or changes or dated.last < today or (began and dated.first == today)
+    return spell or (changes and not ends) or dated.last < today or (began and dated.first == today)
 
 
 def dates(text: str, at: datetime, language: str) -> list[Dated]:

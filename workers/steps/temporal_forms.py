@@ -41,6 +41,7 @@ class Grammar:
     cue: re.Pattern[str]
     past: re.Pattern[str]
     change: re.Pattern[str]
+    ending: re.Pattern[str]
     lead: re.Pattern[str]
     only_lead: re.Pattern[str]
     trail: re.Pattern[str]
@@ -237,6 +238,7 @@ def grammar_of(language: str) -> Grammar:
         ),
         past=re.compile(edge + _any(table.get("past", ())) + edge),
         change=re.compile(edge + _any(table.get("change", ())) + edge),
+        ending=re.compile(edge + _any(table.get("ending", ())) + edge),
         lead=re.compile(rf"{edge}({_any((*openings, *endings))}){gap}(?:{_any(table.get('the', ()))}{gap})?$"),
         only_lead=re.compile(rf"(?:{_any((*table.get('the', ()), *table.get('now', ())))}{gap})*"),
         trail=re.compile(rf"\s?(?:(?P<until>{closed})|{_any(table.get('from_after', ()))})"),

@@ -22,7 +22,7 @@ from .patterns import bare_value, by_patterns, ends_on, with_entity
 from .pieces import expanded, mended, pieces, without_filler
 from .spoken import in_fiction, language_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
-from .statement import Statement, is_clear, parse
+from .statement import Statement, bare_slot, is_clear, parse
 
 LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
 """Characters of a message that are read; what is longer is a paste, and its head or its end says what it is for."""
@@ -165,7 +165,9 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
         why = why or Why.NOTHING
         run.drop(piece, why)
     corrects = slipped or pack.has("correction", piece) or pack.match("objection", clause.text) is not None
-    run.candidates += [replace(each, corrects=each.corrects or corrects) for each in found]
+    run.candidates += [
+        replace(each, corrects=each.corrects or corrects, entities=_with_project(each, run.focus)) for each in found
+    ]
     if found and found[-1].subject != "user":
         run.focus.topic = found[-1].subject
     return why
@@ -182,7 +184,7 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
     if wish is not None:
         yield _wished(wish, draft)
         return
-    said = parse(text, pack, run.focus)
+    said = bare_slot(text, run.focus) or parse(text, pack, run.focus)
     weight = _weight(text, said, draft, pack)
     if said is not None and said.kind != "user":
         run.focus.topic = said.subject
@@ -238,6 +240,12 @@ def _wished(wish: Directive, draft: Candidate) -> Candidate:
         confidence=wish.confidence,
         rule=wish.rule,
     )
+
+
+def _with_project(candidate: Candidate, focus: Focus) -> tuple[tuple[str, EntityType], ...]:
+    """What a candidate is about is one of its entities, where the project is known by name."""
+    about = focus.project is not None and candidate.subject == focus.project
+    return with_entity(candidate.entities, candidate.subject, EntityType.PROJECT) if about else candidate.entities
 
 
 # ---- statements

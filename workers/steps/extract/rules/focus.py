@@ -10,7 +10,7 @@ from pathlib import PurePath
 from nextlevel.model import EntityType, Turn
 
 from .names import names
-from .pack import Pack
+from .pack import Pack, groups
 
 LOOK_BACK = 6
 """Earlier turns that are searched for names."""
@@ -65,10 +65,11 @@ def focus_of(turn: Turn, window: Sequence[Turn], pack: Pack | None) -> Focus:
 
 
 def _learn(focus: Focus, role: str, match: re.Match[str]) -> None:
+    caught = groups(match)
     if role == "project":
-        focus.introduced(match["value"].strip("`„“\"'"))
-    elif match["subject"][:1].isupper():
-        focus.person = match["subject"]
+        focus.introduced(caught["value"].strip("`„“\"'"))
+    elif caught.get("subject", "")[:1].isupper():
+        focus.person = caught["subject"]
 
 
 def told_project(turn: Turn) -> str | None:

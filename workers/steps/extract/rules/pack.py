@@ -85,6 +85,15 @@ class Pack:
         return self.cues.get(cue, NEVER).search(text)
 
 
+def groups(match: re.Match[str]) -> dict[str, str]:
+    """What a pattern's groups caught. `value` and `value2` are one: no name may stand twice in an expression."""
+    caught: dict[str, str] = {}
+    for name, text in match.groupdict().items():
+        plain = name.rstrip("23")
+        caught[plain] = text or caught.get(plain, "")
+    return caught
+
+
 @cache
 def load(language: str) -> Pack | None:
     """The pack of a language, or None where there is none yet."""

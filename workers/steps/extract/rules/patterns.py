@@ -12,7 +12,7 @@ from nextlevel.model import BlockType, Candidate, Category, EntityType
 from ... import predicates
 from .focus import Focus
 from .names import database
-from .pack import TRIM, Pack, Rule
+from .pack import TRIM, Pack, Rule, groups
 from .statement import KEEPS_VERB, parse, resolve
 
 _PORT = re.compile(r"\d{2,5}")
@@ -38,7 +38,7 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
         if made is None or (made.value is not None and (made.predicate, made.value) in taken):
             continue
         if rule.role == "project":
-            name = _NAMED.sub("", match["value"])
+            name = _NAMED.sub("", groups(match)["value"])
             if pack.has("no_name", name) or any(name == known for known in persons):
                 continue
             unknown = focus.subject == "project"
@@ -52,9 +52,9 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
 
 
 def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: Pack, focus: Focus) -> Candidate | None:
-    groups = {name: _bare(value or "") for name, value in match.groupdict().items()}
-    subject = _subject(rule, groups, text, pack, focus)
-    object_ = _filled(rule.object, groups)
+    caught = {name: _bare(value) for name, value in groups(match).items()}
+    subject = _subject(rule, caught, text, pack, focus)
+    object_ = _filled(rule.object, caught)
     if not subject or not object_:
         return None
     predicate, object_ = _predicate(rule, object_, pack)
@@ -64,9 +64,9 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
         focus.person = subject
         entities = with_entity(entities, subject, EntityType.PERSON)
     elif rule.role == "value_person":
-        entities = with_entity(entities, groups["value"], EntityType.PERSON)
+        entities = with_entity(entities, caught["value"], EntityType.PERSON)
     elif rule.role == "project":
-        entities = with_entity(entities, groups["value"], EntityType.PROJECT)
+        entities = with_entity(entities, caught["value"], EntityType.PROJECT)
     return replace(
         ends_on(draft, predicate),
         type=rule.type or known.type or BlockType.ENTITY_RELATIONSHIP,
@@ -111,13 +111,13 @@ def _bare(text: str) -> str:
     return text.strip("`") if text.count("`") in (1, 2) and text.strip("`").count("`") == 0 else text
 
 
-def _filled(template: str, groups: dict[str, str]) -> str:
-    for name, value in groups.items():
+def _filled(template: str, caught: dict[str, str]) -> str:
+    for name, value in caught.items():
         template = template.replace(f"{{{name}}}", value)
     return template
 
 
-def _subject(rule: Rule, groups: dict[str, str], text: str, pack: Pack, focus: Focus) -> str | None:
+def _subject(rule: Rule, caught: dict[str, str], text: str, pack: Pack, focus: Focus) -> str | None:
     """Whom or what a pattern speaks of, pronouns resolved."""
     if rule.subject == "user":
         return "user"
@@ -126,7 +126,7 @@ def _subject(rule: Rule, groups: dict[str, str], text: str, pack: Pack, focus: F
     if rule.subject == "person" and focus.person is not None and focus.person in text:
         return focus.person
     template = "{subject}" if rule.subject == "person" else rule.subject
-    named = "" if template == "left" else _filled(template, groups)
+    named = "" if template == "left" else _filled(template, caught)
     if not named:
         said = parse(text, pack, focus)
         return said.subject if said is not None and said.kind != "user" else focus.topic or focus.subject

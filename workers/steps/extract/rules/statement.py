@@ -80,7 +80,7 @@ def _of_kind(predicate: str, kind: str, object_: str) -> str:
 
 
 def is_clear(said: Statement, pack: Pack) -> bool:
-    """Whether the subject names something: no bare number, no half of a bracket, no clause with a speaker of its own."""
+    """Whether the subject names something: no bare number, no half of a bracket, no clause with its own speaker."""
     subject = said.subject
     words = subject.casefold().split()
     if not any(c.isalpha() for c in subject) or subject.count("(") != subject.count(")") or len(subject) < 2:
@@ -148,6 +148,16 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     if bare.casefold() in pack.pronouns["generic"]:
         return focus.project or focus.thing or bare, "thing"
     return bare.strip("`„“\"'"), "thing"
+
+
+def bare_slot(text: str, focus: Focus) -> Statement | None:
+    """A value that stands alone and tells its slot by its form: "Postgres 16", "port 8091"."""
+    value = text.strip(TRIM)
+    if database(value) == value and any(c.isdigit() for c in value):
+        return Statement(focus.subject, "uses_database", value, value=value)
+    if (port := _PORT.fullmatch(value)) and not value.isdigit():
+        return Statement(focus.topic or focus.subject, "runs_on_port", port[1], value=port[1])
+    return None
 
 
 def _without(pack: Pack, cue: str, text: str) -> str:
