@@ -125,6 +125,9 @@ class Journal:
         except Transient as error:
             self._lost += len(batch)
             log.warning("recalls_lost", recalls=len(batch), error=str(error))
+        except Exception:  # a fault of ours, or a schema that was not migrated yet: recall goes on without its journal
+            self._lost += len(batch)
+            log.exception("recalls_lost", recalls=len(batch))
 
     async def _write_soon(self) -> None:
         while self._waiting:

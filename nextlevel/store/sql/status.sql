@@ -6,9 +6,8 @@ SELECT state, count(*) AS waiting, extract(epoch FROM clock_timestamp() - min(re
   FROM turns WHERE finished_at IS NULL GROUP BY state;
 
 -- name: ended
--- How many turns ended how, of those taken in within a day.
-SELECT state, count(*) AS turns FROM turns
- WHERE finished_at IS NOT NULL AND received_at > clock_timestamp() - interval '1 day' GROUP BY state;
+-- How many turns ended how, within a day.
+SELECT state, count(*) AS turns FROM turns WHERE finished_at > clock_timestamp() - interval '1 day' GROUP BY state;
 
 -- name: installations
 SELECT i.install, i.mark, i.high, i.last_seen, t.name AS tenant, u.name AS "user"
