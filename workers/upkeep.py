@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
@@ -30,6 +31,9 @@ from .habits import learn_habits
 from .jobs import ANSWERS, ISOLATED_FROM, MOST_CRASHES, STAGES
 
 LOOK_EVERY_S = 1.0
+_BREATH_S = 0.02
+_BELIEVE_S = 5.0  # how long a job is believed to be queued: a Redis that was wiped costs as much
+_MOST_WOKEN = 10_000
 CHORES_EVERY_S = 60.0
 CLEAN_EVERY_S = 24 * 3600.0
 HABITS_EVERY_S = 3600.0
@@ -50,6 +54,7 @@ class Reconciler:
     stages: Stages
     isolating: set[str] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    woken: dict[tuple[str, str, int], float] = field(default_factory=dict)  # when, so that Redis is not asked each time
 
     async def run(self) -> None:
         """Look until cancelled; a store that is away is looked for again."""
@@ -65,6 +70,7 @@ class Reconciler:
             except Transient as error:
                 _log.warning("reconciler_waits", error=str(error))
                 await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(_BREATH_S)  # what becomes ready meanwhile is seen in one look
 
     async def look(self) -> int:
         """Wake what can run now, as far as the stages have room. Returns how many were woken."""
@@ -83,6 +89,12 @@ class Reconciler:
     async def _wake(self, stage: str, turn: Ready) -> bool:
         if ISOLATED_FROM <= turn.crashes < MOST_CRASHES:
             return self._isolate(turn)
+        now, job = time.monotonic(), (stage, turn.id, turn.fence)
+        if now - self.woken.get(job, -_BELIEVE_S) < _BELIEVE_S:
+            return False
+        if len(self.woken) >= _MOST_WOKEN:
+            self.woken.clear()
+        self.woken[job] = now
         return await self.stages.wake(stage, turn.tenant_id, turn.id, turn.fence)
 
     def _isolate(self, turn: Ready) -> bool:

@@ -7,11 +7,18 @@ import time
 from collections.abc import Callable
 
 
+_FAILED, _LATE = 3, 1
+
+
 class Breaker:
-    """Open after `failures` in a row, for `open_s` seconds; then one caller may try, and its outcome decides."""
+    """Open after `failures` in a row, for `open_s` seconds; then one caller may try, and its outcome decides.
+
+    A late answer counts for a third: a busy server is alive, and soon worth its wait again, while a caller that gives up
+    on it for seconds gets worse answers for nothing.
+    """
 
     def __init__(self, *, failures: int = 3, open_s: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limit, self._open_s, self._clock = failures, open_s, clock
+        self._limit, self._open_s, self._clock = failures * _FAILED, open_s, clock
         self._lock = threading.Lock()
         self._failures = 0
         self._closed_again_at = 0.0
@@ -36,8 +43,8 @@ class Breaker:
         with self._lock:
             self._failures = 0
 
-    def failed(self) -> None:
+    def failed(self, *, late: bool = False) -> None:
         with self._lock:
-            self._failures += 1
+            self._failures += _LATE if late else _FAILED
             if self._failures >= self._limit:
                 self._closed_again_at = self._clock() + self._open_s

@@ -72,7 +72,7 @@ class JsonClient:
             ServiceUnreachable: no answer within `timeout_s` seconds, or none that is JSON, or the breaker is open.
         """
         if not self.breaker.allows():
-            raise ServiceUnreachable("the service failed three times in a row; it is left alone for five seconds")
+            raise ServiceUnreachable("the service failed again and again; it is left alone for five seconds")
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         headers = {} if data is None else {"Content-Type": "application/json"}
         if token:
@@ -80,7 +80,7 @@ class JsonClient:
         try:
             answer = self._ask(_Request(method, self._prefix + path, data, headers), Deadline(timeout_s))
         except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
-            self.breaker.failed()
+            self.breaker.failed(late=isinstance(error, TimeoutError))
             raise ServiceUnreachable(f"the service does not answer: {error or type(error).__name__}") from error
         self.breaker.succeeded()
         return answer

@@ -32,6 +32,16 @@ def test_it_opens_after_three_failures_in_a_row() -> None:
     assert (False, True) == (breaker.allows(), breaker.is_open)
 
 
+def test_late_answers_are_borne_three_times_as_long_as_refusals() -> None:
+    """A busy service is alive: giving it up for five seconds makes every answer worse, and saves nobody anything."""
+    breaker = Breaker(clock=Clock())
+    for _ in range(8):
+        breaker.failed(late=True)
+    assert breaker.allows()
+    breaker.failed(late=True)
+    assert not breaker.allows()
+
+
 def test_after_five_seconds_one_caller_tries() -> None:
     """All at once would be a stampede on a server that just came back."""
     clock = Clock()
