@@ -6,15 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 
-
 _FAILED, _LATE = 3, 1
 
 
 class Breaker:
     """Open after `failures` in a row, for `open_s` seconds; then one caller may try, and its outcome decides.
 
-    A late answer counts for a third: a busy server is alive, and soon worth its wait again, while a caller that gives up
-    on it for seconds gets worse answers for nothing.
+    A late answer counts for a third: a busy server is alive, and soon worth its wait again, while who gives up on
+    it for seconds gets worse answers for nothing.
     """
 
     def __init__(self, *, failures: int = 3, open_s: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
