@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nextlevel.model import Scope
 
-from . import blocks, passages, scopes, turns
+from . import blocks, passages, scopes, sessions, turns
 from .pool import Connection
 from .sql import SQL
 
@@ -49,7 +49,9 @@ async def forget_blocks(
     await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, ids)
     await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
     await conn.execute(SQL.forget.delete_orphans, scope.tenant_id, scope.user_id)
-    generations = await passages.forget(conn, [row["id"] for row in hidden])
+    told_in = [row["id"] for row in hidden]
+    await _unsay(conn, scope, told_in)
+    generations = await passages.forget(conn, told_in)
     generations |= await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
     return Forgotten(tuple(ids), generations, frozenset(row["install"] for row in hidden))
 
@@ -59,7 +61,14 @@ async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: 
     gone = await forget_blocks(conn, scope, await blocks.only_from(conn, scope, turn_id))
     await conn.execute(SQL.forget.detach_turn, scope.tenant_id, turn_id)
     await conn.execute(SQL.forget.scrub_turn, scope.tenant_id, turn_id)
+    await _unsay(conn, scope, [turn_id])
     install = await conn.fetchval(SQL.forget.erase_turn, scope.tenant_id, turn_id, reason)
     generations = await passages.forget(conn, [turn_id])  # after: who is just making it holds the turn until then
     installs = gone.installs if install is None else gone.installs | {install}
     return Forgotten(gone.blocks, gone.generations | generations, installs)
+
+
+async def _unsay(conn: Connection, scope: Scope, turn_ids: Sequence[str]) -> None:
+    """What quotes these turns goes: their traces' texts, and the digests of their sessions, which are made anew."""
+    await conn.execute(SQL.forget.scrub_trace, scope.tenant_id, list(turn_ids))
+    await sessions.undigest(conn, scope, turn_ids)

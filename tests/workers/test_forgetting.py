@@ -25,6 +25,9 @@ async def test_forgetting_leaves_nothing_that_was_derived(bench):
         assert [] == await bench.rows(f"SELECT FROM {table}"), table
     extractions = await bench.rows("SELECT raw::text, linked::text FROM extractions")
     assert not any("8080" in f"{row['raw']}{row['linked']}" for row in extractions)
+    traces = await bench.rows("SELECT step, facts::text FROM trace_events")
+    assert {"ingest", "extract", "link", "store"} == {row["step"] for row in traces}
+    assert not any("8080" in row["facts"] for row in traces)
 
 
 async def test_a_turn_in_flight_does_not_bring_a_forgotten_fact_back(bench):

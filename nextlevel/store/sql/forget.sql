@@ -21,6 +21,11 @@ UPDATE blocks SET superseded_by = NULL WHERE tenant_id = $1 AND superseded_by = 
 UPDATE extractions x SET raw = '{}', linked = NULL, answer = NULL FROM block_sources s
  WHERE s.tenant_id = $1 AND s.block_id = ANY ($2) AND x.tenant_id = $1 AND x.turn_id = s.turn_id;
 
+-- name: scrub_trace
+-- A trace keeps its steps, counts and reasons, without the words that were weighed.
+-- $1 tenant · $2 turns
+UPDATE trace_events SET facts = facts - ARRAY['kept', 'dropped', 'changes'] WHERE tenant_id = $1 AND turn_id = ANY ($2);
+
 -- name: delete_blocks
 -- Sources, versions, edges, mentions, vectors and words go with them.
 -- $1 tenant · $2 blocks
