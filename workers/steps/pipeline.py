@@ -91,16 +91,28 @@ def _turn(told: Turn, window: Sequence[Turn], heard: Heard | None, shown: Sequen
         extraction = merged(extraction, read_answer(heard, turn, window))
         extractor = f"{EXTRACTOR}+{heard.model}@{heard.prompt}"
         facts["model"] = heard.facts
-    repeated = [each for each in extraction.candidates if echo.is_echo(each, shown)]
-    own = [each for each in extraction.candidates if each not in repeated]
+    own, others = _own(extraction.candidates, shown)
     safe, unsafe = guard.guard(own, turn)
-    dropped = [*extraction.dropped, *unsafe, *(Dropped(each.span, "echo") for each in repeated)]
+    dropped = [*extraction.dropped, *unsafe, *others]
     kept, judged = _judged(safe, turn, dropped)
     facts |= judged | {"retractions": len(extraction.retractions)}
     found = Found(kept, tuple(extraction.retractions), rejects)
     if found.empty:
         return Reading(skip="nothing worth keeping was said", used=used, facts=facts, extractor=extractor)
     return Reading(found, used=used, facts=facts, extractor=extractor)
+
+
+def _own(candidates: Iterable[Candidate], shown: Sequence[Block]) -> tuple[list[Candidate], list[Dropped]]:
+    """What the turn itself states; an echo of recall, and the words that reject, state nothing."""
+    own: list[Candidate] = []
+    others: list[Dropped] = []
+    for each in candidates:
+        why = "echo" if echo.is_echo(each, shown) else "rejection" if rejection.only_rejects(each.span) else None
+        if why is None:
+            own.append(each)
+        else:
+            others.append(Dropped(each.span, why))
+    return own, others
 
 
 def _judged(

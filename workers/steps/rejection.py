@@ -25,6 +25,11 @@ def rejected(turn: Turn, window: Sequence[Turn]) -> str | None:
     return window[-1].id if window and _rejects(turn.user_text) else None
 
 
+def only_rejects(text: str) -> bool:
+    """Whether these words say nothing else than that something was not wanted: no fact, then, and no wish."""
+    return all((cue := _cues().match(part)) and len(part[cue.end() :].split()) < 3 for part in _comma_parts(text))
+
+
 def _rejects(text: str) -> bool:
     opening = clauses(text.strip()[:_LONGEST])[:_FIRST_CLAUSES]
     # A comma parts "no" from what is wrong; "if", "wenn" and the like stand before a comma and make it no rejection.
@@ -33,9 +38,11 @@ def _rejects(text: str) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    if _condition().match(text):
-        return []
-    return [text, *(part.lstrip() for part in text.split(",")[1:])]
+    return [] if _condition().match(text) else [text, *_comma_parts(text)[1:]]
+
+
+def _comma_parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 @cache

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from nextlevel.model import Turn
-from nextlevel.workers.steps.rejection import rejected
+from nextlevel.workers.steps.rejection import only_rejects, rejected
 
 BEFORE = Turn("home:1", "s1", 1, datetime(2026, 6, 3, 12, tzinfo=UTC), "deploy it", "Done.")
 
@@ -53,6 +53,14 @@ def test_a_rejection_names_the_turn_before(text):
 def test_other_words_reject_nothing(text):
     """Taking a procedure back for a careless "wrong" would lose what was learnt."""
     assert rejected(_says(text), [BEFORE]) is None
+
+
+def test_a_rejection_that_goes_on_to_say_what_is_right_still_says_it():
+    """Words that only reject are no memory; "that's wrong, the port is 8091" holds one."""
+    assert only_rejects("that's wrong, undo that")
+    assert only_rejects("das ist falsch")
+    assert not only_rejects("that's wrong, the port is 8091")
+    assert not only_rejects("that didn't work because the proxy was down")
 
 
 def test_the_first_turn_of_a_session_has_nothing_to_reject():
