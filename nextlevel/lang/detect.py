@@ -37,6 +37,11 @@ def certain(text: str, *, lead: float = _CERTAIN_LEAD) -> str | None:
     return spoken if spoken is not None and most - second > lead else None
 
 
+def forget() -> None:
+    """Empty what was heard: for a measurement that must not profit from the one before."""
+    _heard.cache_clear()
+
+
 @lru_cache(maxsize=1024)
 def _heard(text: str) -> tuple[str | None, float, dict[str, float]]:
     """The language that has most points, its points, and those of each Latin one that has some."""

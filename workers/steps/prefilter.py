@@ -13,10 +13,11 @@ from nextlevel.lang import detect
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import Turn
 
+from .extract.found import Extraction
 from .extract.rules.actions import FEWEST_CALLS
 from .extract.rules.names import names
 from .extract.rules.pack import Pack, load
-from .extract.rules.stance import without_dump
+from .extract.rules.stance import Why, without_dump
 
 PASSES_AT = 1
 _LONGEST = 4_000
@@ -27,6 +28,9 @@ _CODE = re.compile(
 )
 _FEWEST_OWN_WORDS = 3
 """Beside a paste, so many words of the user's own make it worth reading."""
+
+
+_FEWEST_OPEN_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,16 @@ def score(turn: Turn) -> Score:
     if not found:
         return Score(0, ("chitchat",))
     return Score(sum(points for points, _ in found), tuple(reason for _, reason in found))
+
+
+def leaves_open(extraction: Extraction) -> bool:
+    """Whether a model that reads the turn after the rules could still find something.
+
+    It could where the rules found a statement, for they may have found half of it, or where they left one of three
+    content words or more unread. Questions, stories, quotations and small talk are read, and nothing is in them.
+    """
+    unread = (each.text for each in extraction.dropped if each.why in (Why.NOTHING, Why.ONE_OFF))
+    return bool(extraction.candidates) or any(len(content_words(text)) >= _FEWEST_OPEN_WORDS for text in unread)
 
 
 def _prefers(text: str, pack: Pack) -> bool:
