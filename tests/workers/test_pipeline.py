@@ -1,5 +1,6 @@
 """What is said becomes memory: the whole way of a turn through the three stages, on real stores."""
 
+import json
 from dataclasses import replace
 
 from nextlevel.store import search
@@ -123,3 +124,30 @@ async def test_a_projects_own_fact_is_one_whether_or_not_the_project_was_known(b
     assert 2 == len(await bench.rows("SELECT FROM block_sources WHERE block_id = $1", block["block_id"]))
     await bench.remember(event("waldseilgarten-crm runs on port 8091.", seq=4))
     assert {"8091"} == {object_[-4:] for _, _, object_ in await bench.facts()}
+
+
+async def test_the_trace_names_the_branch_of_all_that_was_weighed(bench):
+    """Who asks why something is known, or is not, finds the answer beside the turn."""
+    await bench.remember(
+        event(
+            "waldseilgarten-crm runs on port 8080. I prefer compact tables. What's the weather? "
+            "The password is [redacted:password] there. Postgres is a relational database.",
+            seq=1,
+        )
+    )
+    [row] = await bench.rows("SELECT facts FROM trace_events WHERE step = 'extract'")
+    facts = json.loads(row["facts"])
+    assert {"waldseilgarten-crm runs on port 8080": ("environment_or_convention", "note")}.items() <= {
+        each["text"]: (each["branch"], each["shelf"]) for each in facts["kept"]
+    }.items()
+    assert ("preference_or_pattern", "profile") in {(each["branch"], each["shelf"]) for each in facts["kept"]}
+    dropped = {each["why"]: each["branch"] for each in facts["dropped"]}
+    assert {"question": "not_stated", "secret": "never_stored", "not_worth_it": "easily_found_again"} == dropped
+
+
+async def test_an_explicit_memory_that_held_a_secret_is_refused_with_the_reason(bench):
+    """The secret is gone already; a memory of its placeholder would help nobody."""
+    await bench.remember(event("the vpn password is Tulpe!1987", seq=1, kind="remember", turn=0))
+    [turn] = await bench.rows("SELECT state, reason FROM turns")
+    assert ("skipped", "not kept: secret") == tuple(turn)
+    assert set() == await bench.facts()

@@ -61,7 +61,7 @@ def is_echo(candidate: Candidate, shown: Sequence[Block]) -> bool:
 
 
 def _is_recalled(line: str, shown: Sequence[Block]) -> bool:
-    match = _LINE.fullmatch(line)
+    match = _LINE.fullmatch(line) if "(since " in line else None
     if match is None:
         return False
     return match["dash"] is not None or any(set(content_words(block.object)) <= set(words(line)) for block in shown)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from nextlevel.model import Candidate, Provenance, Turn
+from nextlevel.model import Candidate, Turn
 from nextlevel.safety import injection, invisible
 from nextlevel.safety.redact import redact
 
@@ -44,12 +44,13 @@ def _why_not(candidate: Candidate, said: str) -> str | None:
     too_long = any(len(getattr(candidate, name) or "") > most for name, most in LONGEST.items())
     if too_long or len(candidate.entities) > MOST_ENTITIES or any(len(n) > LONGEST_NAME for n, _ in candidate.entities):
         return "oversized"
-    whole = "\n".join(texts)
+    # The sentence first: parts that are harmless alone may give an order together.
+    whole = "\n".join((_sentence(candidate), *texts))
     if _PLACEHOLDER in whole or redact(whole).counts:
         return "secret"
     if invisible.count(whole):
         return "invisible"
-    if any(injection.suspicious(text) for text in {*texts, _sentence(candidate)}):
+    if injection.suspicious(whole):
         return "injection"
     if not candidate.span.strip() or _flat(candidate.span) not in said:
         return "ungrounded"
@@ -63,7 +64,6 @@ def _texts(candidate: Candidate) -> Iterator[str]:
 
 
 def _sentence(candidate: Candidate) -> str:
-    """Parts that are harmless alone may give an order together."""
     return f"{candidate.subject} {candidate.predicate.replace('_', ' ')} {candidate.object}"
 
 
@@ -75,8 +75,3 @@ def _said(turn: Turn) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
-
-
-def is_assistants(candidate: Candidate) -> bool:
-    """Whether nobody but the assistant vouches for it."""
-    return candidate.provenance is Provenance.ASSISTANT_STATED

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from nextlevel.lang.tokens import content_words, words
 from nextlevel.model import Block, Candidate, Turn, block_text
+from nextlevel.safety.redact import redact
 from nextlevel.store import blocks
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
@@ -22,6 +23,7 @@ from .extract import Dropped, extract
 from .extract.llm import Heard
 from .extract.llm import read as read_answer
 from .extract.merge import merged
+from .extract.rules.stance import Why
 from .found import Found
 
 __all__ = ["EXTRACTOR", "WINDOW_TURNS", "Reading", "asks_a_model", "read", "to_forget"]
@@ -120,7 +122,7 @@ def _judged(
 ) -> tuple[tuple[Candidate, ...], dict[str, Any]]:
     """What is worth keeping, and for the trace all that was weighed, each with the branch that decided."""
     kept: list[Candidate] = []
-    left = [{"text": each.text[:_TRACED], "why": each.why, "branch": worth.of_drop(each.why)} for each in dropped]
+    left = [{"text": _traced(each), "why": each.why, "branch": worth.of_drop(each.why)} for each in dropped]
     told = []
     for candidate in map(classify.classify, candidates):
         judgement = worth.judge(candidate, turn.at)
@@ -143,6 +145,13 @@ def _judged(
     rules = Counter(candidate.rule for candidate in kept)
     facts = {"candidates": len(kept), "rules": rules, "kept": told[:_MOST_TRACED], "dropped": left[:_MOST_TRACED]}
     return tuple(kept), facts
+
+
+def _traced(dropped: Dropped) -> str:
+    """What the trace shows of a drop: of a secret only what stands around its placeholder."""
+    if dropped.why == Why.SECRET and "[redacted:" not in dropped.text:
+        return ""
+    return redact(dropped.text[:_TRACED]).text
 
 
 def _remember(turn: Turn, body: dict[str, Any]) -> Reading:
