@@ -30,7 +30,9 @@ _FEWEST_OWN_WORDS = 3
 """Beside a paste, so many words of the user's own make it worth reading."""
 
 
-_FEWEST_OPEN_WORDS = 3
+_FEWEST_OPEN_WORDS = 2
+_SIGN = re.compile(r"[\d`]|(?<=\w\s)[A-ZÀ-ÞŁŚŻŹĆ]\w+")
+"""A digit, a code mark, a capital inside a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +80,21 @@ def score(turn: Turn) -> Score:
 def leaves_open(extraction: Extraction) -> bool:
     """Whether a model that reads the turn after the rules could still find something.
 
-    It could where the rules found a statement, for they may have found half of it, or where they left one of three
-    content words or more unread. Questions, stories, quotations and small talk are read, and nothing is in them.
+    It could where the rules found a statement, for they may have found half of it, or where they left something unread
+    that shows a sign of substance: a name, a number, a word of rules or of form. Questions, stories, quotations and
+    small talk are read, and nothing is in them.
     """
     unread = (each.text for each in extraction.dropped if each.why in (Why.NOTHING, Why.ONE_OFF))
-    return bool(extraction.candidates) or any(len(content_words(text)) >= _FEWEST_OPEN_WORDS for text in unread)
+    return bool(extraction.candidates) or any(_has_substance(text) for text in unread)
+
+
+def _has_substance(text: str) -> bool:
+    if len(content_words(text)) < _FEWEST_OPEN_WORDS:
+        return False
+    if _SIGN.search(text) or names(text):
+        return True
+    pack = load(detect.language(text))
+    return pack is not None and (_prefers(text, pack) or pack.has("quirk", text))
 
 
 def _prefers(text: str, pack: Pack) -> bool:

@@ -38,7 +38,7 @@ def workflow(turn: Turn, span: str, subject: str, pack: Pack | None) -> Candidat
         subject=subject,
         predicate="done_by",
         object=_cut("; ".join(kept)),
-        confidence=0.8 if asked else 0.65,
+        confidence=0.9 if asked else 0.85,
         provenance=Provenance.USER_ACCEPTED,
         span=span,
         rule="workflow",

@@ -37,15 +37,15 @@ def directive(text: str, pack: Pack) -> Directive | None:
     if (forbidden := pack.match("forbids", text)) is not None:
         no = next(name for name, said in forbidden.groupdict().items() if said)
         what = f"{text[: forbidden.start(no)].rstrip()} {text[forbidden.end(no) :].lstrip()}"
-        return Directive("wants", what.strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
+        return Directive("wants", what.strip(TRIM), True, 0.9 if lasting else 0.8, shelf, "never")
     denied = pack.match("directive_no", text) or pack.match("directive_none", text)
     if denied is not None and re.search(r"\w{2}", text[denied.end() :]):
-        return Directive("wants", text[denied.end() :].strip(TRIM), True, 0.8 if lasting else 0.7, shelf, "never")
+        return Directive("wants", text[denied.end() :].strip(TRIM), True, 0.9 if lasting else 0.8, shelf, "never")
     if (taste := _taste(text, pack, shelf)) is not None:
         return taste
     yes = pack.match("directive_yes", text)
     if yes is not None and content_words(text[yes.end() :]):
-        return Directive("wants", text.strip(TRIM), False, 0.8 if lasting else 0.65, shelf, "always")
+        return Directive("wants", text.strip(TRIM), False, 0.85 if lasting else 0.75, shelf, "always")
     return None
 
 
@@ -56,15 +56,15 @@ def _taste(text: str, pack: Pack, shelf: Category) -> Directive | None:
     where = text[: found.start()].strip(TRIM)
     what = text[found.end() :].strip(TRIM) + (f" ({where})" if where else "")
     if pack.match("first_dislike", text[found.start() :]):
-        return Directive("wants", what, True, 0.75, shelf, "dislikes")
-    return Directive("prefers", what, False, 0.75, shelf, "taste")
+        return Directive("wants", what, True, 0.85, shelf, "dislikes")
+    return Directive("prefers", what, False, 0.85, shelf, "taste")
 
 
 def implied(text: str, pack: Pack) -> Directive | None:
     """A rule without a verb, by words of form alone: "compact table, please"."""
     if pack.verbs.search(text) is not None or not pack.has("formatting", text) or pack.match("somewhere", text):
         return None
-    return Directive("wants", _polite(text, pack).strip(TRIM), False, 0.65, Category.FORMATTING, "form")
+    return Directive("wants", _polite(text, pack).strip(TRIM), False, 0.8, Category.FORMATTING, "form")
 
 
 def _polite(text: str, pack: Pack) -> str:

@@ -100,7 +100,7 @@ def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
     explicit = pack.find("explicit", clause.text)
     text = clause.text
     if explicit is not None:
-        run.mood.explicit = True
+        run.mood.explicit = clause.sentence
         text = text[explicit.end() :].strip(TRIM) or text[: explicit.start()].strip(TRIM)
     if pack.has("sarcasm", text):
         run.mood.sarcasm = clause.sentence
@@ -131,7 +131,7 @@ def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
             subject=_title(head, pack) or run.focus.subject,
             predicate="done_by",
             object=steps.strip(TRIM),
-            confidence=0.85,
+            confidence=0.9,
             rule="procedure",
             entities=names_in(steps, pack),
         )
@@ -153,7 +153,7 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     why = stance(plain, clause, pack, run.mood)
     text, slipped = mended(plain, pack)
     text = expanded(text, pack)
-    if why is None and not run.mood.explicit and is_request(text, pack):
+    if why is None and not run.mood.is_explicit(clause) and is_request(text, pack):
         why = Why.ONE_OFF
     if why is None and (ceased := _ceased(text, pack, run.focus)) is not None:
         run.retractions.append(ceased)
@@ -197,7 +197,7 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
     elif (fragment := implied(text, pack)) is not None:
         yield _wished(fragment, draft)
     elif not found and (weight >= 2 or draft.explicit) and len(content_words(text)) >= 2:
-        yield replace(draft, object=text.strip(TRIM), confidence=0.8 if draft.explicit else 0.55)
+        yield replace(draft, object=text.strip(TRIM), confidence=0.75)
 
 
 def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Candidate:
@@ -216,7 +216,7 @@ def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Cand
         rule="statement",
         context="" if whole == text else whole[:_CONTEXT],
         entities=names_in(text, pack),
-        explicit=run.mood.explicit,
+        explicit=run.mood.is_explicit(clause),
         project=run.focus.project,
         valid_from=held.valid_from,
         valid_to=held.valid_to,
@@ -293,7 +293,7 @@ def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pac
         object=said.object,
         key=known.key if said.value else None,
         value=bare_value(said.value, pack) if said.value else None,
-        confidence=min(0.85, 0.5 + 0.1 * weight),
+        confidence=0.9 if said.value else min(0.85, 0.7 + 0.05 * weight),
         rule="slot" if said.value else "statement",
         entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,
     )

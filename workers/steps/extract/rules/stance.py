@@ -64,7 +64,11 @@ class Mood:
 
     fiction: bool = False
     sarcasm: int | None = None
-    explicit: bool = False
+    explicit: int | None = None
+
+    def is_explicit(self, clause: Clause) -> bool:
+        """Whether the user asked to keep what this clause says: in its own sentence or in the one before."""
+        return self.explicit is not None and 0 <= clause.sentence - self.explicit <= 1
 
 
 def unfit(clause: Clause) -> Why | None:
@@ -98,7 +102,7 @@ def stance(text: str, clause: Clause, pack: Pack, mood: Mood) -> Why | None:
         mood.fiction = True
     if mood.fiction:
         return Why.FICTION
-    if mood.sarcasm is not None and clause.sentence - mood.sarcasm <= 1 and not mood.explicit:
+    if mood.sarcasm is not None and clause.sentence - mood.sarcasm <= 1 and not mood.is_explicit(clause):
         return Why.SARCASM
     if _is_greeting(text, pack):
         return Why.CHITCHAT
