@@ -8,10 +8,10 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline check fix dist clean links
+.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline bench-extraction check fix dist clean links
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 setup: links $(VENV)/.installed ## make .venv and install nextlevel into it
 
@@ -34,6 +34,9 @@ bench-prefetch: setup ## how long recall holds up a turn, beside bare round trip
 
 bench-locomo: setup ## which past turns answer a question, by LoCoMo, beside BM25, dense and rank fusion (10 to 25 minutes)
 	@$(BIN)/python -m bench.locomo $(ARGS)
+
+bench-extraction: setup ## how fast the rules read a turn, how long the worst message takes, what confidence is worth (1 minute)
+	@$(BIN)/python -m bench.extraction $(ARGS)
 
 bench-pipeline: setup ## how fast a turn becomes memory, one by one and from a backlog (2 minutes)
 	@$(BIN)/python -m bench.pipeline $(ARGS)
