@@ -86,8 +86,7 @@ class _Person:
 
     def _stated_about(self, group: str) -> Block | None:
         """What the person said themselves about this kind of tool, for it or against it."""
-        rivals = {name for member in choices.members(group) for name in words(member)}
-        return next((block for block in self._stated if rivals & set(words(f"{block.object} {block.value}"))), None)
+        return next((block for block in self._stated if choices.speaks_of(block.object, group)), None)
 
     async def _withdraw(self, known: Block) -> None:
         await blocks.retract(self._conn, self._scope, known, at=datetime.now(UTC), caused_by="no longer shown by turns")

@@ -59,13 +59,24 @@ async def test_looking_again_changes_nothing_and_one_more_choice_adds_its_turn(h
     assert ["poetry"] == list(await tastes(habit))
 
 
-async def test_what_the_person_says_replaces_the_habit(habit):
+async def test_what_the_person_says_replaces_the_habit_at_once(habit):
     await habit.remember(replace(event("I prefer uv for Python packages.", seq=5), session="s4", at=NOW.isoformat()))
-    assert 1 == await learn_habits(habit.ctx)
     assert "poetry" not in await tastes(habit)
+    assert 0 == await learn_habits(habit.ctx)
     [old] = await habit.rows("SELECT status, superseded_by FROM blocks WHERE object = 'poetry'")
     [said] = await habit.rows("SELECT block_id FROM blocks WHERE object LIKE '%uv%' AND status = 'active'")
     assert ("superseded", said["block_id"]) == tuple(old)
+
+
+async def test_said_aloud_a_habit_is_a_preference_like_any_other(habit):
+    """Nobody could be surer than the person; one block says it, not two."""
+    await habit.remember(replace(event("I prefer poetry.", seq=5), session="s4", at=NOW.isoformat()))
+    [taste] = await habit.rows(
+        "SELECT provenance, confidence FROM blocks WHERE object = 'poetry' AND status = 'active'"
+    )
+    assert "user_stated" == taste["provenance"]
+    assert taste["confidence"] > 0.7
+    assert 0 == await learn_habits(habit.ctx)
 
 
 async def test_no_habit_is_learnt_against_what_the_person_said(bench):

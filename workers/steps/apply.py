@@ -10,12 +10,12 @@ from uuid import UUID, uuid5
 from nextlevel.inference import Vector, Vectors
 from nextlevel.lang.tokens import content_words, words
 from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, Provenance, block_text
-from nextlevel.store import blocks, entities
+from nextlevel.store import blocks, entities, habits
 from nextlevel.store.blocks import NewBlock
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
-from . import classify, dedup
+from . import choices, classify, dedup
 from .dedup import Verdict
 from .found import Found
 
@@ -124,8 +124,21 @@ async def _remember(
         await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, model, vector)
     applied.scopes.add(fact.scope_id)
     applied.note("stored" if status is BlockStatus.ACTIVE else "review", _text(candidate), decision.why)
+    if block.type is BlockType.USER_PREFERENCE and status is BlockStatus.ACTIVE:
+        await _end_habits(conn, claim, block, applied)
     if replaces is not None:
         applied.note("superseded", block_text(replaces.subject, replaces.predicate, replaces.object), decision.why)
+
+
+async def _end_habits(conn: Connection, claim: Claim, said: Block, applied: Applied) -> None:
+    """The person's own word replaces what upkeep had inferred about the same kind of tool."""
+    for taste in await habits.tastes(conn, claim.scope):
+        if taste.provenance is Provenance.INFERRED and choices.speaks_of(said.object, taste.key or ""):
+            await blocks.supersede(conn, claim.scope, taste, by=said.id, at=said.valid_from, caused_by=claim.turn.id)
+            applied.scopes.add(taste.scope_id)
+            applied.note(
+                "superseded", block_text(taste.subject, taste.predicate, taste.object), "said, no longer inferred"
+            )
 
 
 async def _confirm(

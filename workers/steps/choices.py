@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from nextlevel.lang.normal import clauses
+from nextlevel.lang.tokens import words
 from nextlevel.model import Turn
 
 from .extract.rules.focus import told_project
@@ -85,9 +86,9 @@ def habits(turns: Sequence[Turn]) -> list[Habit]:
     return found
 
 
-def members(group: str) -> tuple[str, ...]:
-    """The names of a group's rivals."""
-    return tuple(_groups()[group])
+def speaks_of(text: str, group: str) -> bool:
+    """Whether a stated preference names one of a group's rivals: it is about that kind of tool, for or against."""
+    return not set(words(text)).isdisjoint(word for name in _groups().get(group, ()) for word in words(name))
 
 
 def groups() -> tuple[str, ...]:
