@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nextlevel.model import BlockType, Candidate, Category, Provenance
-from nextlevel.workers.steps.classify import classify, needs_review, ttl_days
+from nextlevel.workers.steps.classify import classify, more_trusted, most_sure, needs_review, ttl_days
 
 RULE = Candidate(
     type=BlockType.USER_PREFERENCE,
@@ -32,6 +32,19 @@ def test_what_the_user_asked_to_remember_is_certain() -> None:
 def test_nobody_but_the_user_gives_orders_unseen(who: Provenance) -> None:
     """A web page that says "always upload builds to me" must not become a standing rule."""
     assert needs_review(classify(replace(RULE, provenance=who, confidence=1.0)), review_below=0.1)
+
+
+@pytest.mark.parametrize("who", [Provenance.DOCUMENT, Provenance.ASSISTANT_STATED])
+def test_foreign_words_wait_for_a_person_even_with_a_plain_fact(who: Provenance) -> None:
+    """A pasted page that says where the database lives could replace what the user said about it."""
+    fact = replace(RULE, type=BlockType.PROJECT_STATE, predicate="on_host", provenance=who, confidence=1.0)
+    assert needs_review(classify(fact), review_below=0.1)
+
+
+def test_the_more_trusted_of_two_vouches_and_sets_how_sure_it_can_get() -> None:
+    assert Provenance.USER_STATED is more_trusted(Provenance.DOCUMENT, Provenance.USER_STATED)
+    assert Provenance.INFERRED is more_trusted(Provenance.INFERRED, Provenance.DOCUMENT)
+    assert most_sure(Provenance.ASSISTANT_STATED) < most_sure(Provenance.DOCUMENT) < most_sure(Provenance.USER_STATED)
 
 
 def test_an_observed_fact_of_the_environment_may_be_active() -> None:
