@@ -41,6 +41,11 @@ class RecallBody(BaseModel):
     )
     as_of: AwareDatetime | None = Field(default=None, description="Ask what held at that moment.")
     explain: bool = Field(default=False, description="Tell also what came close, and why it was left out.")
+    brief: bool = Field(
+        default=False,
+        description="A session begins, resumes or was compacted: give rules, project, last sessions.",
+    )
+    project: str | None = Field(default=None, max_length=200, description="The project in focus, by its folder's name.")
     warm: bool = Field(default=False, description="Take your time, and keep the context for the session's plugin.")
 
 
@@ -80,6 +85,7 @@ class RecallOut(BaseModel):
     ms: float
     abstained: bool
     vectors: bool
+    brief: list[str]
 
 
 @router.post("/v1/recall")
@@ -102,6 +108,8 @@ async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> Re
         session=body.session,
         as_of=body.as_of,
         warm=body.warm,
+        brief=body.brief,
+        project=body.project,
         most=body.k,
     )
     try:
@@ -133,4 +141,5 @@ def _out(answer: Answer, *, explain: bool) -> RecallOut:
         ms=answer.ms,
         abstained=answer.abstained,
         vectors=answer.vectors,
+        brief=list(answer.brief),
     )

@@ -7,12 +7,13 @@ from datetime import datetime
 
 from .normal import normal_name
 from .roots import roots
-from .tokens import content_words, words
+from .tokens import words
 
 SIDE_CHARS = 1_000
 """Characters of each side's text that are searched: what follows in a longer one is mostly pasted."""
 
 _SAID_CHARS, _ANSWERED_CHARS = 500, 300  # of the embedded text: its cost grows faster than its length
+_FEW_WORDS = 3
 _LABEL = re.compile(r"\s*([^\W\d_][\w .'’-]{0,39}?):\s")
 _NOT_SPEAKERS = frozenset(
     {"note", "ps", "hint", "error", "warning", "todo", "fyi", "edit", "hinweis", "achtung", "uwaga"}
@@ -47,10 +48,10 @@ def speaker(said: str) -> str:
 
 
 def is_weak(said: str) -> bool:
-    """True for a bare question, and for a word or two: they share words with a question and seldom answer it.
+    """True for a bare question, and for three words or less: they share words with a question and seldom answer it.
 
     >>> is_weak("Which port?"), is_weak("ok, thanks"), is_weak("It runs on 8080. Is that right?")
     (True, True, False)
     """
     text = said.rstrip()
-    return (text.endswith(("?", "？")) and not re.search(r"[.!。]\s", text)) or len(content_words(text)) <= 2
+    return (text.endswith(("?", "？")) and not re.search(r"[.!。]\s", text)) or len(words(text)) <= _FEW_WORDS

@@ -33,7 +33,7 @@ class Request:
     """One question. `install`, `profile` and `principal` are already proven; `session` only names the key to warm.
 
     `deadline_ms` None waits for everything. `as_of` asks what held at that moment. `most` bounds the items of a search;
-    a prefetch has its own bound.
+    a prefetch has its own bound. `brief`: a session begins, resumes, or lost its prompt. `project`: the one in focus.
     """
 
     query: str
@@ -46,6 +46,8 @@ class Request:
     session: str | None = None
     as_of: datetime | None = None
     warm: bool = False
+    brief: bool = False
+    project: str | None = None
     most: int = MOST_FOUND
 
 
@@ -81,7 +83,10 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`context` is what a model may read, empty where nothing is known. `vectors`: whether meaning was compared."""
+    """`context` is what a model may read, empty where nothing is known. `vectors`: whether meaning was compared.
+
+    `abstained`: nothing was found for the query. The lines of an opening brief are given whatever the query.
+    """
 
     context: str
     items: tuple[Item, ...]
@@ -91,3 +96,4 @@ class Answer:
     ms: float
     abstained: bool
     vectors: bool
+    brief: tuple[str, ...] = ()

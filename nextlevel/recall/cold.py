@@ -10,12 +10,12 @@ from uuid import UUID
 
 from nextlevel.inference import Vector
 from nextlevel.model import Scope
-from nextlevel.store import passages, search
+from nextlevel.store import brief, passages, search
 from nextlevel.store.pool import Database
 from nextlevel.store.search import Nearest
 
 from .passages import Heard, PassageIndex, Sought, Whole
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, Entry
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ class ColdScope:
 
     async def entries(self, ids: Collection[UUID]) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
+            return [Entry(found) for found in await search.bodies(conn, self.scope, ids, self.model)]
+
+    async def rules(self) -> list[Entry]:
+        async with self.db.memory(self.scope) as conn:
+            ids = await brief.rules(conn, self.scope, as_of=self.as_of, limit=RULES)
             return [Entry(found) for found in await search.bodies(conn, self.scope, ids, self.model)]
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:

@@ -9,10 +9,11 @@ from math import log
 from uuid import UUID
 
 from nextlevel.inference import Vector
+from nextlevel.model import BlockType
 from nextlevel.store.search import Found, Head, Nearest
 
 from .passages import Heard, PassageIndex, Sought
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, Entry
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry
 from .vectors import VectorIndex
 
 
@@ -30,6 +31,7 @@ class HotScope:
         self._entries: dict[UUID, Entry] = {}
         self._with_word: dict[str, set[UUID]] = defaultdict(set)
         self._with_entity: dict[UUID, set[UUID]] = defaultdict(set)
+        self._rules: dict[UUID, None] = {}
         self._vectors = VectorIndex(dimension)
         self._names: dict[str, list[UUID]] = {}
         self._neighbours: dict[UUID, set[UUID]] = {}
@@ -103,6 +105,9 @@ class HotScope:
     async def entries(self, ids: Collection[UUID]) -> list[Entry]:
         return [self._entries[id] for id in ids if id in self._entries]
 
+    async def rules(self) -> list[Entry]:
+        return [self._entries[id] for id in self._holding(self._rules, RULES)]
+
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
         return self.past.find(sought, vector, limit=PASSAGES)
 
@@ -122,6 +127,8 @@ class HotScope:
     def _add(self, entry: Entry) -> None:
         found = entry.found
         self._entries[found.block.id] = entry
+        if found.block.type is BlockType.USER_PREFERENCE:
+            self._rules[found.block.id] = None
         for word in entry.words:
             self._with_word[word].add(found.block.id)
         for entity in found.entities:
@@ -133,6 +140,7 @@ class HotScope:
         entry = self._entries.pop(id, None)
         if entry is None:
             return
+        self._rules.pop(id, None)
         for word in entry.words:
             self._with_word[word].discard(id)
             if not self._with_word[word]:

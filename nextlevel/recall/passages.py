@@ -29,6 +29,9 @@ from .query import Query, Term
 _WORDS, _WORDS_IN_CONTEXT, _VECTOR = 1.0, 1.0, 2.0
 # A share of the scores of the turns just before and after: an answer often stands beside the words that were asked for.
 _NEIGHBOUR = 0.3
+# Where no passage says this share of the query, the question was put in other words: words then count less, as far as
+# there are vectors.
+_WORDS_TRUSTED_FROM = 0.8
 # Who spoke, when, and whether it can be an answer at all.
 _SPEAKER, _DATE, _WEAK = 1.0, 1.0, -0.3
 
@@ -151,7 +154,9 @@ class PassageIndex:
         idf = self._idf(sought.words, total, {} if whole is None else whole.counts)
         holding = {word: self._holding(word) for word in idf}
         alone, in_context = self._by_words(idf, holding)
-        score = _WORDS * _z(alone, total) + _WORDS_IN_CONTEXT * _z(in_context, total)
+        weighed = weigh(sought.about, idf, total)
+        trust = 1.0 if vector is None else min(self._best_coverage(weighed, holding) / _WORDS_TRUSTED_FROM, 1.0)
+        score = trust * (_WORDS * _z(alone, total) + _WORDS_IN_CONTEXT * _z(in_context, total))
         rows, lifts = self._rows.used(), np.full(self._rows.count, np.nan)
         if vector is not None and self._rows.compared.any():
             rows, compared, mean, deviation = self._choose(vector, score, whole)
@@ -160,13 +165,21 @@ class PassageIndex:
         score = score + _NEIGHBOUR * (self._rows.of_turn_before(score) + self._rows.of_turn_after(score))
         score = _z(score, total) + self._asides(sought)
         best = rows[np.argsort(-score[rows], kind="stable")[:limit]]
-        weighed = weigh(sought.about, idf, total)
         found = []
         for row in best.tolist():
             matched = frozenset(word for word, holds in holding.items() if holds[row])
             lift = None if np.isnan(lifts[row]) else float(lifts[row])
             found.append(Heard(self._passages[row], float(score[row]), lift, matched, weighed))
         return found
+
+    def _best_coverage(self, weighed: Weighed, holding: Mapping[str, Floats]) -> float:
+        """The most of the query that any one passage says."""
+        found = np.zeros(self._rows.count)
+        for whole, weight, parts in weighed.terms:
+            held = weight * holding[whole] if whole in holding else 0.0
+            split = sum((share * holding[part] for part, share in parts if part in holding), np.zeros(1))
+            found = found + np.maximum(held, split)
+        return float(found.max()) / weighed.full if weighed.full else 0.0
 
     def _idf(self, words: Iterable[str], total: int, counts: Mapping[str, int]) -> dict[str, float]:
         """How rare each word is. In an index of candidates `counts` tells of the others."""

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from nextlevel.lang.roots import root
 from nextlevel.lang.tokens import fold, words
+from nextlevel.safety.injection import suspicious
 from nextlevel.store.passages import Said
 
 from .answer import Mode
@@ -101,6 +102,11 @@ def usable(said: Mapping[str, Said], heard: Heard, mode: Mode) -> bool:
     """True unless the turn went meanwhile, or a prefetch would say what holds no longer."""
     turn = said.get(heard.passage.turn_id)
     return turn is not None and not (turn.outdated and mode is Mode.PREFETCH)
+
+
+def gives_orders(quote: Quote) -> bool:
+    """True for a quote that would give a model orders: a turn may hold whatever its speaker pasted."""
+    return suspicious(quote.text) is not None
 
 
 def _from(sentences: Sequence[str], place: int, matched: frozenset[str]) -> str:

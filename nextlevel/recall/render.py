@@ -24,9 +24,9 @@ def line(block: Block, *, now: datetime, as_of: datetime | None = None) -> str:
     text = f"{block.subject}: {sentence.strip()}"
     if _adds(block.context, text):
         text += f"; {block.context}"
-    when = f"since {_day(block.valid_from, now)}"
+    when = f"since {day(block.valid_from, now)}"
     if block.valid_to is not None and (as_of is not None or block.valid_to > now):
-        when += f", until {_day(block.valid_to, now)}"
+        when += f", until {day(block.valid_to, now)}"
     return escape(f"{text} ({when})")
 
 
@@ -34,7 +34,7 @@ def quotation(quote: Quote, *, now: datetime) -> str:
     """One quoted turn as one line, without its dash: `12 May: "we deploy on Thursdays"`."""
     who = ", the assistant" if quote.by_assistant else ""
     since = " (something said here holds no longer)" if quote.said.outdated else ""
-    return escape(f'{_day(quote.said.at, now)}{who}: "{quote.text}"{since}')
+    return escape(f'{day(quote.said.at, now)}{who}: "{quote.text}"{since}')
 
 
 def context(lines: Iterable[str], budget_tokens: int) -> tuple[str, set[str]]:
@@ -58,6 +58,6 @@ def _adds(context: str, text: str) -> bool:
     return bool(about) and sum(word not in said for word in about) * 2 >= len(about)
 
 
-def _day(moment: datetime, now: datetime) -> str:
+def day(moment: datetime, now: datetime) -> str:
     day = f"{moment.day} {_MONTHS[moment.month - 1]}"
     return day if moment.year == now.year else f"{day} {moment.year}"

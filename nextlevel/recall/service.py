@@ -24,16 +24,17 @@ from nextlevel.settings import Settings
 from nextlevel.store import passages, search
 from nextlevel.store.pool import Database
 
-from . import past, rank
+from . import brief, past, rank
 from .answer import Answer, Mode, Request, Rung
 from .cold import ColdScope
-from .compose import Quoted, Read, compose, without_session
+from .compose import Quoted, Read, compose, empty, with_brief, without_session
 from .hot_scopes import HotScopes
 from .passages import Heard, Sought
 from .query import Query, read
 from .retrieve import retrieve
 from .scopes import Scopes
-from .source import Source
+from .source import Entry, Source
+from .tasks import kinds_asked, rules_for
 
 _PATIENT_S = 5.0  # the longest that anybody waits, deadline or not
 _MARGIN_S = 0.01  # left of a deadline to rank and render, once the query's vector is there or given up
@@ -77,8 +78,8 @@ class Recall:
         """
         started = time.monotonic()
         query = read(request.query)
-        if not query.asks:
-            return Answer("", (), (), Rung.IDLE, {}, _ms(started), abstained=True, vectors=False)
+        if not query.asks and not request.brief:
+            return replace(empty(), ms=_ms(started))
         limit_s = _PATIENT_S if request.deadline_ms is None else request.deadline_ms / 1000
         try:
             async with asyncio.timeout(limit_s):
@@ -89,8 +90,24 @@ class Recall:
 
     async def _answer(self, query: Query, request: Request, started: float, limit_s: float) -> Answer:
         scope = await self.scopes.get(request.install, request.profile, request.principal)
+        answer = empty()
+        if query.asks:
+            answer = await self._recalled(query, request, scope, started, limit_s)
+        if request.brief:
+            async with self._db.memory(scope) as conn:
+                lines = await brief.compose(
+                    conn, scope, project=request.project, session=request.session or "", now=datetime.now(UTC)
+                )
+            answer = with_brief(answer, lines, request.budget_tokens + brief.MOST_TOKENS)
+        if request.warm and request.session is not None:
+            await self._warm(request, answer)
+        return answer
+
+    async def _recalled(self, query: Query, request: Request, scope: Scope, started: float, limit_s: float) -> Answer:
+        """What was found for a query, from the cache or made now."""
         state = await self._cache.generations(scope.readable, lambda: self._truth(scope))
-        question = (query.text, request.mode, str(request.budget_tokens), str(request.most), self._model)
+        budget, most, project = str(request.budget_tokens), str(request.most), request.project or ""
+        question = (query.text, request.mode, budget, most, project, self._model)
         kept = None
         if _is_kept(request) and state.run is not None:
             kept = await self._cache.get(keys.context(state.run, scope.profile_scope, state.numbers, question))
@@ -106,8 +123,6 @@ class Recall:
             )
         if request.mode is Mode.PREFETCH:
             answer = without_session(answer, request.session, request.budget_tokens)
-        if request.warm and request.session is not None:
-            await self._warm(request, answer)
         return answer
 
     async def _fresh(
@@ -132,7 +147,8 @@ class Recall:
         ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for)
         quoted = await self._quote(query, request, scope, found.heard, ranking)
         read = Read(rung, generations, vectors=found.mean_cosine is not None)
-        answer = compose(ranking, quoted, request, read, now=datetime.now(UTC))
+        rules = await self._rules(query, request, source)
+        answer = compose(ranking, rules, quoted, request, read, now=datetime.now(UTC))
         if _is_kept(request) and state.run is not None and (read.vectors or self._embedder is None):
             key = keys.context(state.run, scope.profile_scope, generations, question)
             await self._cache.put(key, _FORMAT.dump_json(answer))
@@ -150,10 +166,17 @@ class Recall:
         async with self._db.memory(scope) as conn:
             said = await passages.said(conn, scope, [each.passage.turn_id for each in chosen])
         usable = [each for each in chosen if past.usable(said, each, request.mode)]
-        return [
+        quoted = [
             Quoted(each, past.quote(said[each.passage.turn_id], each.matched), score)
             for each, score in zip(usable, past.scores(usable), strict=True)
         ]
+        return [each for each in quoted if not past.gives_orders(each.quote)]
+
+    async def _rules(self, query: Query, request: Request, source: Source) -> list[Entry]:
+        """The standing rules for what is to be done; a search asks for facts, and nothing is to be done."""
+        if request.mode is Mode.SEARCH or not kinds_asked(query.text):
+            return []
+        return rules_for(query.text, await source.rules(), request.project)
 
     async def _source(
         self, scope: Scope, state: Generations, as_of: datetime | None

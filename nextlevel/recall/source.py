@@ -18,6 +18,8 @@ from .passages import Heard, Sought
 BY_WORDS = BY_VECTOR = BY_GRAPH = 60
 """Candidates a channel may bring: enough to rank, few enough to load."""
 
+RULES = 200
+
 PASSAGES = 100
 """Past turns that a source gives: the most that a search may ask for."""
 
@@ -62,6 +64,10 @@ class Source(Protocol):
         ...
 
     async def entries(self, ids: Collection[UUID]) -> list[Entry]: ...
+
+    async def rules(self) -> list[Entry]:
+        """The person's preferences, at most RULES of them: what may hold for a kind of task."""
+        ...
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
         """The past turns that fit best, best first."""

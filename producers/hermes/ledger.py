@@ -23,13 +23,22 @@ class Ledger:
         self._unsaved: set[bytes] = set()
         self._loaded = False
         self._messages = 0
+        self._briefed = False
+        self._brief_offered = False
 
-    def offer(self, context: str) -> str:
+    @property
+    def brief_due(self) -> bool:
+        """True until a turn with an opening brief is complete: in a new or resumed session, after a compaction."""
+        with self._lock:
+            return not self._briefed
+
+    def offer(self, context: str, *, with_brief: bool = False) -> str:
         """What of a recalled context the model does not have yet; "" if it has all of it."""
         lines = [line for line in context.splitlines() if line.strip()]
         with self._lock:
             new = [line for line in lines if line == HEADER or _hash(line) not in self._in_prompt]
             self._offered = {_hash(line) for line in new if line != HEADER}
+            self._brief_offered = with_brief
             self._unsaved |= self._offered - self._ever
             self._ever |= self._offered
             return "\n".join(new) if self._offered else ""
@@ -60,15 +69,18 @@ class Ledger:
             self._unsaved -= set(saved)
             if messages < self._messages:
                 self._in_prompt.clear()
+                self._briefed = False
             self._messages = messages
             self._in_prompt |= self._offered
-            self._offered = set()
+            self._briefed |= self._brief_offered
+            self._offered, self._brief_offered = set(), False
 
     def prompt_cleared(self) -> None:
         """The conversation was compacted or taken back: what was injected may be gone from it."""
         with self._lock:
             self._in_prompt.clear()
             self._messages = 0
+            self._briefed = False
 
 
 class Ledgers:

@@ -21,6 +21,7 @@ from nextlevel.safety import markers
 from nextlevel.safety.redact import redact
 from nextlevel.wire.sockets import Deadline
 
+from . import project
 from .home import Home
 from .speaker import Speaker
 
@@ -48,18 +49,22 @@ class Recalled:
     why: str = ""
 
 
-def recall(home: Home, speaker: Speaker, session: str, query: str) -> Recalled:
-    """What is known for a query, within the deadline of the home's configuration. Never raises for what is down."""
+def recall(home: Home, speaker: Speaker, session: str, query: str, *, brief: bool = False) -> Recalled:
+    """What is known for a query, within the deadline of the home's configuration. Never raises for what is down.
+
+    `brief` asks the service for the opening brief too.
+    """
     ends = time.monotonic() + home.config.prefetch_ms / 1000
     total = home.config.prefetch_ms / 1000
     query = prepared(query)
-    if not query:
+    if not query and not brief:
         return Recalled("", "none", "no words to ask for")
     why: list[str] = []
     # The service does not know yet what a group may see: there only this machine's own turns of that chat are recalled.
     if speaker.chat is None:
         try:
-            return Recalled(_ask_service(home, speaker, session, query, total * SERVICE_SHARE), "service")
+            share_s = total * SERVICE_SHARE
+            return Recalled(_ask_service(home, speaker, session, query, share_s, brief=brief), "service")
         except NextLevelError as error:
             why.append(str(error))
         try:
@@ -103,7 +108,14 @@ def scope_of(home: Home, speaker: Speaker) -> dict[str, str]:
 
 
 def _ask_service(
-    home: Home, speaker: Speaker, session: str, query: str, timeout_s: float, *, warm: bool = False
+    home: Home,
+    speaker: Speaker,
+    session: str,
+    query: str,
+    timeout_s: float,
+    *,
+    warm: bool = False,
+    brief: bool = False,
 ) -> str:
     service = home.service
     if service is None:
@@ -115,11 +127,19 @@ def _ask_service(
         "mode": "prefetch",
         "deadline_ms": max(1, int((timeout_s - _TRANSIT_S) * 1000)),
         "warm": warm,
+        "brief": brief,
+        "project": _project(speaker),
     }
     answer = service.request("POST", "/v1/recall", body, token=home.config.token, timeout_s=timeout_s)
     if not answer.ok:
         raise ServiceUnreachable(answer.reason)
     return str(answer.body.get("context") or "")
+
+
+def _project(speaker: Speaker) -> str | None:
+    """The project in focus, where the agent works on this machine."""
+    found = project.describe().get("project") if speaker.is_local else None
+    return found["name"] if found else None
 
 
 def _warmed(home: Home, speaker: Speaker, session: str, timeout_s: float) -> str | None:

@@ -111,9 +111,11 @@ class Provider(Base):
         if home is None or not home.config.injects or not isinstance(query, str):
             return ""
         session = session_id or self._session
-        self.last_recall = recall(home, self._speaker, session, query)
+        ledger = home.ledgers.of(session)
+        brief = ledger.brief_due
+        self.last_recall = recall(home, self._speaker, session, query, brief=brief)
         home.counters[f"rung_{self.last_recall.rung}"] += 1
-        return home.ledgers.of(session).offer(self.last_recall.text)
+        return ledger.offer(self.last_recall.text, with_brief=brief and self.last_recall.rung == "service")
 
     @_guarded(None)
     def queue_prefetch(self, query: str = "", *, session_id: str = "", **kwargs: Any) -> None:

@@ -40,7 +40,7 @@ async def test_a_recall_tells_the_line_its_block_and_why(as_nele, nele):
     assert item["text"] in answer["context"]
     assert item["why"]
     assert not answer["abstained"]
-    assert {"context", "items", "dropped", "rung", "generation", "ms", "abstained", "vectors"} == set(answer)
+    assert {"context", "items", "dropped", "rung", "generation", "ms", "abstained", "vectors", "brief"} == set(answer)
 
 
 async def test_what_held_then_can_be_asked_over_http(as_nele, nele):

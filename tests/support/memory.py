@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 from nextlevel.cache import Cache
 from nextlevel.inference import Embedder
+from nextlevel.lang.passages import gist, is_weak, search_words, speaker
 from nextlevel.lang.tokens import words
 from nextlevel.model import (
     Block,
@@ -21,8 +22,9 @@ from nextlevel.model import (
     Scope,
     block_text,
 )
-from nextlevel.store import blocks, entities, forget, scopes
+from nextlevel.store import blocks, entities, forget, passages, scopes, turns
 from nextlevel.store.pool import Database
+from tests.support.builders import event
 
 JUNE = datetime(2026, 6, 1, 9, 0, tzinfo=UTC)
 
@@ -60,12 +62,15 @@ class Memory:
         type: BlockType = BlockType.PROJECT_STATE,
         shared: bool = False,
         ttl_days: int = 3650,
+        category: Category = Category.PROJECT,
+        project: str | None = None,
+        source: str | None = None,
     ) -> Block:
         block = Block(
             id=uuid4(),
             scope_id=self.scope.user_scope if shared else self.scope.profile_scope,
             type=type,
-            category=Category.PROJECT,
+            category=category,
             subject=subject,
             predicate=predicate,
             object=object_,
@@ -77,7 +82,7 @@ class Memory:
             status=status,
             negated=negated,
             explicit=explicit,
-            project=None,
+            project=project,
             created_at=datetime.now(UTC),
             valid_from=since,
             valid_to=until,
@@ -94,6 +99,8 @@ class Memory:
             await blocks.insert(
                 conn, self.scope, blocks.NewBlock(block, hash_, entity, ttl_days), words(f"{sentence} {context}")
             )
+            if source is not None:
+                await blocks.add_source(conn, self.scope, block.id, source, sentence, since)
             objects = [await entities.resolve(conn, self.scope, name, kind) for name, kind in names]
             await blocks.add_links(conn, self.scope, block, entity, [each for each in objects if each], [])
             if self.embedder is not None:
@@ -103,6 +110,40 @@ class Memory:
         if self.cache is not None:
             await self.cache.publish(self.generations)
         return block
+
+    async def say(
+        self,
+        text: str,
+        answer: str = "Noted.",
+        *,
+        session: str = "s1",
+        turn: int = 1,
+        at: datetime = JUNE,
+        project: str | None = None,
+    ) -> str:
+        """A turn, taken in and indexed as a past one; its id."""
+        said_on = {} if project is None else {"project": {"name": project}}
+        told = event(
+            text,
+            install=self.install,
+            session=session,
+            turn=turn,
+            at=at.isoformat(),
+            assistant_text=answer,
+            meta=said_on,
+        )
+        async with self.db.pipeline() as conn:
+            await turns.receive(conn, told, self.scope)
+        async with self.db.memory(self.scope) as conn:
+            [said] = await passages.take_unindexed(conn, self.scope, limit=1)
+            terms = search_words(said.said, said.answered, said.at)
+            await passages.add(conn, self.scope, said, speaker=speaker(said.said), weak=is_weak(said.said), words=terms)
+            await passages.mark_indexed(conn, self.scope, [told.id])
+            if self.embedder is not None:
+                [vector] = await self.embedder.passages([gist(said.said, said.answered)])
+                await passages.add_embeddings(conn, self.scope, self.embedder.model, {told.id: vector})
+            await passages.moved(conn, self.scope)
+        return told.id
 
     async def forget(self, *ids: UUID) -> dict[UUID, int]:
         async with self.db.memory(self.scope) as conn:
