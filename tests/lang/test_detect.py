@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nextlevel.lang.detect import language
+from nextlevel.lang.detect import certain, language
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_where_nothing_tells_the_session_speaks() -> None:
     """A short "8091" in a German session is German."""
     assert "de" == language("8091", otherwise="de")
     assert "en" == language("the port is 8091", otherwise="de")
+
+
+def test_one_shared_word_makes_nothing_certain() -> None:
+    """ "ten" is a number in English and a pronoun in Polish: a sentence keeps its session's language for it."""
+    assert certain("max ten lines") is None
+    assert "sv" == certain("vi flyttade den till en annan server")
+    assert "zh" == certain("端口是8080")

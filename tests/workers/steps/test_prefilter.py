@@ -7,7 +7,8 @@ from datetime import datetime
 import pytest
 
 from nextlevel.model import ToolCall, Turn
-from nextlevel.workers.steps.prefilter import score
+from nextlevel.workers.steps.extract import extract
+from nextlevel.workers.steps.prefilter import leaves_open, score
 
 AT = datetime.fromisoformat("2026-05-12T09:00:00+02:00")
 
@@ -50,3 +51,24 @@ def test_a_bare_log_stops_whatever_is_in_it() -> None:
 def test_a_task_of_many_calls_passes_though_little_was_said() -> None:
     """The agent's own steps are what is worth keeping there."""
     assert ("workflow",) == score(_turn("go", *(ToolCall("terminal", f"step {n}") for n in range(5)))).reasons
+
+
+def test_a_yes_to_a_proposal_passes() -> None:
+    """It says little by itself, and makes the assistant's words the user's own."""
+    assert score(_turn("yes, do that")).passes
+    assert score(_turn("ja, mach das so")).passes
+
+
+@pytest.mark.parametrize(
+    ("text", "open_"),
+    [
+        ("the api listens on port 8080", True),
+        ("Ragna swears by the blue one in Tromsø", True),
+        ("which port does the api use?", False),
+        ("what if we moved the 40 customers to Kafka some day", False),
+        ("that went quicker than I thought", False),
+    ],
+)
+def test_a_model_is_asked_only_where_the_rules_leave_something_open(text: str, open_: bool) -> None:
+    """A model is paid by the turn, and most turns hold nothing that the rules did not see or rightly passed over."""
+    assert open_ == leaves_open(extract(_turn(text)))

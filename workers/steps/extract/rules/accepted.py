@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nextlevel.lang.normal import clauses
+from nextlevel.lang.tokens import content_words
 from nextlevel.model import Turn
 
 from .pack import Pack
 from .pieces import without_filler
 
 _LONGEST = 4_000
+_FEWEST_WORDS = 2
+"""Content words of a proposal that says what it proposes; "shall I do that?" asks for the one before it."""
 _TRIM = " ,.:;!?-–—"
 
 
@@ -25,13 +28,12 @@ def accepted(turn: Turn, window: Sequence[Turn], pack: Pack) -> tuple[str, str] 
     if yes is None or yes.end() > 80:
         return None
     proposals = [
-        clause.text
+        _stated(clause.text, pack)
         for clause in clauses(window[-1].assistant_text[-_LONGEST:])
         if clause.kind in ("prose", "list") and (pack.has("proposal", clause.text) or clause.ends == "?")
     ]
-    if not proposals:
-        return None
-    return _stated(proposals[-1], pack), yes[0].strip()
+    told = [proposal for proposal in proposals if len(content_words(proposal)) >= _FEWEST_WORDS]
+    return (told[-1], yes[0].strip()) if told else None
 
 
 def _stated(proposal: str, pack: Pack) -> str:

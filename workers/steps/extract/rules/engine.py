@@ -26,7 +26,7 @@ from .statement import Statement, bare_slot, is_clear, parse
 
 LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
 """Characters of a message that are read; what is longer is a paste, and its head or its end says what it is for."""
-MOST_CLAUSES = 120
+HEAD_CLAUSES, TAIL_CLAUSES = 90, 30
 MOST_CANDIDATES = 40
 _CONTEXT = 300
 _ACCEPTED = 0.7
@@ -67,9 +67,10 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
         run.drop(pasted, Why.DUMP)
     sentence = -1
     said = clauses(text)
-    if len(said) > MOST_CLAUSES:
-        run.drop(f"{len(said) - MOST_CLAUSES} clauses of {len(said)}", Why.CUT)
-    for clause in said[:MOST_CLAUSES]:
+    if (over := len(said) - HEAD_CLAUSES - TAIL_CLAUSES) > 0:
+        run.drop(f"{over} clauses of {len(said)}", Why.CUT)
+        said = said[:HEAD_CLAUSES] + said[-TAIL_CLAUSES:]
+    for clause in said:
         if clause.sentence != sentence:
             sentence, pack = clause.sentence, pack_of(clause.text, language)
         if (why := unfit(clause)) is not None:

@@ -45,6 +45,13 @@ def is_statement(piece: str, pack: Pack) -> bool:
     return any(pack.match(cue, piece) for cue in ("directive_no", "directive_none", "directive_yes", "first_taste"))
 
 
+def speaks(text: str, pack: Pack) -> bool:
+    """Whether a text, as this language reads it, is anything at all: a statement, a greeting, a question, a taste."""
+    return is_statement(text, pack) or any(
+        pack.match(cue, text) for cue in ("forbids", "greeting", "question", "third_person_taste")
+    )
+
+
 def mended(text: str, pack: Pack) -> tuple[str, bool]:
     """The clause as meant, where the speaker corrects a value in the same breath: "8899, er, 8898" is 8898."""
     if was := pack.find("was_now", text):

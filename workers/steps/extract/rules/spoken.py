@@ -8,7 +8,7 @@ from nextlevel.lang import detect
 from nextlevel.model import Turn
 
 from .pack import Pack, load, packs
-from .pieces import is_statement
+from .pieces import speaks
 
 _ENOUGH_WORDS = 5
 _LOOK_BACK = 3
@@ -27,10 +27,10 @@ def pack_of(text: str, language: str) -> Pack | None:
     if (spoken := detect.certain(text)) is not None:
         return load(spoken)
     pack = load(language)
-    if pack is None or is_statement(text, pack) or detect.certain(text, lead=0.5) == language:
+    if pack is None or speaks(text, pack) or detect.certain(text, lead=0.5) == language:
         return pack
     # No function word speaks for the turn's language; then a verb tells, else the turn.
-    return next((other for other in packs() if is_statement(text, other)), pack)
+    return next((other for other in packs() if speaks(text, other)), pack)
 
 
 def in_fiction(window: Sequence[Turn]) -> bool:
