@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from nextlevel.lang.normal import Clause, clauses, normal_name
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import BlockType, Candidate, Category, EntityType, Provenance, Turn
 
-from ... import predicates, temporal
+from ... import temporal
 from ..found import Dropped, Extraction
 from .accepted import accepted
 from .actions import workflow
@@ -18,11 +17,12 @@ from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
 from .names import names
 from .pack import TRIM, Pack, load
-from .patterns import bare_value, by_patterns, ends_on, with_entity
+from .patterns import by_patterns, with_entity
 from .pieces import expanded, mended, pieces, without_filler
 from .spoken import in_fiction, language_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
-from .statement import Statement, bare_slot, is_clear, parse
+from .statement import bare_slot, is_clear, parse
+from .weighing import fewest, stated, weight
 
 LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
 """Characters of a message that are read; what is longer is a paste, and its head or its end says what it is for."""
@@ -31,8 +31,6 @@ MOST_CANDIDATES = 40
 _CONTEXT = 300
 _ACCEPTED = 0.7
 """Most that a proposal is worth which the user only said yes to."""
-_PLAIN = frozenset({"is", "has", "behaves", "does", "noted"})
-_OF_TODAY = frozenset({"is", "has", "does", "noted"})
 
 
 @dataclass(slots=True)
@@ -186,18 +184,18 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
         yield _wished(wish, draft)
         return
     said = bare_slot(text, run.focus) or parse(text, pack, run.focus)
-    weight = _weight(text, said, draft, pack)
+    points = weight(text, said, draft, pack)
     if said is not None and said.kind != "user":
         run.focus.topic = said.subject
     if said is not None and not is_clear(said, pack):
         said = None
-    if said is not None and (weight >= _fewest(said) or draft.explicit):
+    if said is not None and (points >= fewest(said) or draft.explicit):
         if said.kind == "person":
             run.focus.person = said.subject
-        yield _stated(said, draft, weight, text, pack, run.turn.at)
+        yield stated(said, draft, points, text, pack, run.turn.at)
     elif (fragment := implied(text, pack)) is not None:
         yield _wished(fragment, draft)
-    elif not found and (weight >= 2 or draft.explicit) and len(content_words(text)) >= 2:
+    elif not found and (points >= 2 or draft.explicit) and len(content_words(text)) >= 2:
         yield replace(draft, object=text.strip(TRIM), confidence=0.75)
 
 
@@ -247,73 +245,6 @@ def _with_project(candidate: Candidate, focus: Focus) -> tuple[tuple[str, Entity
     """What a candidate is about is one of its entities, where the project is known by name."""
     about = focus.project is not None and candidate.subject == focus.project
     return with_entity(candidate.entities, candidate.subject, EntityType.PROJECT) if about else candidate.entities
-
-
-# ---- statements
-
-
-def _weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> int:
-    """How much speaks for keeping a plain statement. 0: small talk. 1: enough for a subject that is named."""
-    if len(content_words(text)) < 2 or (pack.has("momentary", text) and not pack.has("standing", text)):
-        return 0
-    points = min(2, len(draft.entities)) + (draft.valid_from is not None or draft.valid_to is not None)
-    points += pack.has("standing", text) + pack.has("quirk", text)
-    if said is None:
-        return points + any(c.isdigit() for c in text)
-    points += 2 * (said.value is not None)
-    points += said.predicate not in _PLAIN and said.kind != "user"
-    points += said.kind == "person" or any(c.isdigit() for c in text)
-    points += said.subject[:1].isupper() and pack.language == "en"
-    points += said.said == ":" or said.subject.startswith("user's ")
-    return points
-
-
-def _fewest(said: Statement) -> int:
-    """How much must speak for a statement. What the user did or has, and what only says when, is mostly of today."""
-    loose = said.predicate == "noted" and said.said != ":"
-    return 2 if loose or (said.kind == "user" and said.predicate in _OF_TODAY) else 1
-
-
-def _stated(said: Statement, draft: Candidate, weight: int, text: str, pack: Pack, at: datetime) -> Candidate:
-    if (
-        said.predicate == "is"
-        and said.kind == "thing"
-        and (day := temporal.begins_with_date(said.object, at, pack.language))
-    ):
-        said = replace(said, predicate="takes_place_on", value=day.isoformat())
-    known = predicates.get(said.predicate)
-    kind = _kind(said, draft, text, pack) if said.predicate in _PLAIN else known.type or BlockType.ENTITY_RELATIONSHIP
-    shelf = Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
-    person = said.kind == "person" and said.subject != "user"
-    return replace(
-        ends_on(draft, said.predicate),
-        type=kind,
-        category=known.category or shelf,
-        subject=said.subject,
-        predicate=said.predicate,
-        object=said.object,
-        key=known.key if said.value else None,
-        value=bare_value(said.value, pack) if said.value else None,
-        confidence=0.9 if said.value else min(0.85, 0.7 + 0.05 * weight),
-        rule="slot" if said.value else "statement",
-        entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,
-    )
-
-
-def _kind(said: Statement, draft: Candidate, text: str, pack: Pack) -> BlockType:
-    """The type of a statement whose predicate leaves it open."""
-    lasts = pack.has("standing", text)
-    if draft.type is BlockType.PROCEDURAL and said.kind != "person":
-        return BlockType.PROCEDURAL
-    if lasts and (said.kind == "user" or pack.has("formatting", text)) and said.predicate != "is":
-        return BlockType.USER_PREFERENCE
-    if (draft.valid_from or draft.valid_to) and not lasts:
-        return BlockType.PROJECT_STATE
-    if said.predicate == "does" or said.kind == "person":
-        return BlockType.ENTITY_RELATIONSHIP
-    if lasts or pack.has("quirk", text) or said.predicate in ("behaves", "noted"):
-        return BlockType.LEARNED_PATTERN
-    return BlockType.ENTITY_RELATIONSHIP if draft.entities else BlockType.PROJECT_STATE
 
 
 # ---- taking back, accepting, tasks, order

@@ -1,0 +1,82 @@
+"""What a plain statement is worth: whether it is kept, as which type, and how sure of it we are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from nextlevel.lang.tokens import content_words
+from nextlevel.model import BlockType, Candidate, Category, EntityType
+
+from ... import predicates, temporal
+from .pack import Pack
+from .patterns import bare_value, ends_on, with_entity
+from .statement import Statement
+
+_PLAIN = frozenset({"is", "has", "behaves", "does", "noted"})
+_OF_TODAY = frozenset({"is", "has", "does", "noted"})
+
+
+def weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> int:
+    """How much speaks for keeping a plain statement. 0: small talk. 1: enough for a subject that is named."""
+    if len(content_words(text)) < 2 or (pack.has("momentary", text) and not pack.has("standing", text)):
+        return 0
+    points = min(2, len(draft.entities)) + (draft.valid_from is not None or draft.valid_to is not None)
+    points += pack.has("standing", text) + pack.has("quirk", text)
+    if said is None:
+        return points + any(c.isdigit() for c in text)
+    points += 2 * (said.value is not None)
+    points += said.predicate not in _PLAIN and said.kind != "user"
+    points += said.kind == "person" or any(c.isdigit() for c in text)
+    points += said.subject[:1].isupper() and pack.language == "en"
+    points += said.said == ":" or said.subject.startswith("user's ")
+    return points
+
+
+def fewest(said: Statement) -> int:
+    """How much must speak for a statement. What the user did or has, and what only says when, is mostly of today."""
+    loose = said.predicate == "noted" and said.said != ":"
+    return 2 if loose or (said.kind == "user" and said.predicate in _OF_TODAY) else 1
+
+
+def stated(said: Statement, draft: Candidate, points: int, text: str, pack: Pack, at: datetime) -> Candidate:
+    """The candidate that a statement of so much weight makes."""
+    if (
+        said.predicate == "is"
+        and said.kind == "thing"
+        and (day := temporal.begins_with_date(said.object, at, pack.language))
+    ):
+        said = replace(said, predicate="takes_place_on", value=day.isoformat())
+    known = predicates.get(said.predicate)
+    type_ = _kind(said, draft, text, pack) if said.predicate in _PLAIN else known.type or BlockType.ENTITY_RELATIONSHIP
+    shelf = Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
+    person = said.kind == "person" and said.subject != "user"
+    return replace(
+        ends_on(draft, said.predicate),
+        type=type_,
+        category=known.category or shelf,
+        subject=said.subject,
+        predicate=said.predicate,
+        object=said.object,
+        key=known.key if said.value else None,
+        value=bare_value(said.value, pack) if said.value else None,
+        confidence=0.9 if said.value else min(0.85, 0.7 + 0.05 * points),
+        rule="slot" if said.value else "statement",
+        entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,
+    )
+
+
+def _kind(said: Statement, draft: Candidate, text: str, pack: Pack) -> BlockType:
+    """The type of a statement whose predicate leaves it open."""
+    lasts = pack.has("standing", text)
+    if draft.type is BlockType.PROCEDURAL and said.kind != "person":
+        return BlockType.PROCEDURAL
+    if lasts and (said.kind == "user" or pack.has("formatting", text)) and said.predicate != "is":
+        return BlockType.USER_PREFERENCE
+    if (draft.valid_from or draft.valid_to) and not lasts:
+        return BlockType.PROJECT_STATE
+    if said.predicate == "does" or said.kind == "person":
+        return BlockType.ENTITY_RELATIONSHIP
+    if lasts or pack.has("quirk", text) or said.predicate in ("behaves", "noted"):
+        return BlockType.LEARNED_PATTERN
+    return BlockType.ENTITY_RELATIONSHIP if draft.entities else BlockType.PROJECT_STATE
