@@ -139,7 +139,7 @@ async def with_servers(directory: Path, home: Path) -> AsyncIterator[Fleet]:
 
 
 def _postgres(fleet: Fleet) -> subprocess.Popen[bytes]:
-    """The embedded one's cluster, started anew by TCP; the superuser gets a password, as from the image's entry point."""
+    """The embedded cluster, started anew by TCP; the superuser gets a password, as the image gives it one."""
     made = postgres.start(fleet.directory)
     cluster, programs = made.place.home / "postgres", postgres._programs(made.place)
     password = fleet.secret("nextlevel_postgres_admin_password")
