@@ -33,6 +33,13 @@ class Focus:
         """What a fact without a subject of its own is about."""
         return self.project or self.thing or "project"
 
+    @property
+    def who(self) -> str | None:
+        """Whom "she" means: the person last named, else a subject that is written like a first name."""
+        if self.person is None and self.topic is not None and self.topic.isalpha() and self.topic.istitle():
+            return self.topic
+        return self.person
+
     def saw(self, name: str, kind: EntityType) -> None:
         """A name went by."""
         if kind is EntityType.PERSON:

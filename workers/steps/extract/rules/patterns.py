@@ -131,7 +131,7 @@ def _subject(rule: Rule, caught: dict[str, str], text: str, pack: Pack, focus: F
         said = parse(text, pack, focus)
         return said.subject if said is not None and said.kind != "user" else focus.topic or focus.subject
     if rule.role == "person":
-        return focus.person if named.casefold() in pack.pronouns["person"] else _person(named, pack)
+        return focus.who if named.casefold() in pack.pronouns["person"] else _person(named, pack)
     return resolve(named, pack, focus)[0]
 
 

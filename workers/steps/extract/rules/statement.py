@@ -50,6 +50,7 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
     for verb in pack.verbs.finditer(text):
         left, right = text[: verb.start()].strip(TRIM), text[verb.end() :].strip(TRIM)
         said = " ".join(verb[0].casefold().replace("’", "'").split())
+        said, right = _whole_verb(said, right, pack)
         predicate = pack.said.get(said)
         left = _LAST_PART.split(left)[-1].strip(TRIM)
         if predicate is None or (not right and predicate not in KEEPS_VERB) or len(left.split()) > _MOST_SUBJECT_WORDS:
@@ -68,6 +69,17 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
         object_ = f"{verb[0]} {right}".strip() if predicate in KEEPS_VERB else right
         return typed(Statement(subject, predicate, object_, said, kind=kind), left, pack, focus)
     return None
+
+
+def _whole_verb(said: str, right: str, pack: Pack) -> tuple[str, str]:
+    """The verb with the words that an adverb parts from it: "is now hosted on" is "is hosted on"."""
+    rest = _without(pack, "adverb", right)
+    words = rest.split()
+    for size in (2, 1):
+        whole = f"{said} {' '.join(words[:size]).casefold()}"
+        if rest != right and len(words) > size and whole in pack.said:
+            return whole, " ".join(words[size:])
+    return said, right
 
 
 def _of_kind(predicate: str, kind: str, object_: str) -> str:
@@ -133,8 +145,8 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     folded = bare.casefold()
     if folded in pack.pronouns["first"]:
         return "user", "user"
-    if len(words) == 1 and folded in pack.pronouns["person"] and focus.person is not None:
-        return focus.person, "person"
+    if len(words) == 1 and folded in pack.pronouns["person"] and (who := focus.who) is not None:
+        return who, "person"
     if folded in pack.pronouns["thing"]:
         return focus.topic or focus.thing or focus.project or None, "thing"
     if folded in pack.pronouns["person"] or folded in stop_words():
