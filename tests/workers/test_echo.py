@@ -176,6 +176,30 @@ async def test_the_assistants_word_for_what_is_known_adds_no_confidence_even_if_
     assert 1 == block["access_count"]
 
 
+async def test_what_only_the_assistant_says_makes_no_block(bench):
+    """A guess, or a paraphrase of what a rung showed that nobody wrote down."""
+    said = "The nightly backups of larkfield are Imke's baby, as far as I remember."
+    finding = {
+        "type": "entity_relationship",
+        "category": "contact",
+        "subject": "Imke",
+        "predicate": "looks_after",
+        "object": "nightly backups",
+        "key": None,
+        "value": None,
+        "confidence": 0.9,
+        "span": "The nightly backups of larkfield are Imke's baby",
+        "entities": [],
+    }
+    with FakeOpenAI([], default=json.dumps({"memories": [finding]})) as server:
+        bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
+        await bench.remember(now("please check the config of larkfield", 1, assistant_text=said))
+        await bench.ctx.llm.close()
+    assert [] == await bench.rows("SELECT FROM blocks")
+    [step] = await bench.rows("SELECT facts FROM trace_events WHERE step = 'store'")
+    assert "only the assistant said it" == json.loads(step["facts"])["changes"][0]["why"]
+
+
 async def test_what_the_user_says_in_their_own_words_is_evidence_still(bench):
     """Else a person could never confirm anything that recall has shown."""
     await bench.remember(now(PORT, 1))

@@ -118,6 +118,10 @@ async def _remember(
     if decision.verdict is Verdict.SAME and decision.rival is not None:
         await _confirm(conn, claim, fact, decision.rival, status, applied, decision.why)
         return
+    if candidate.provenance is Provenance.ASSISTANT_STATED:
+        # A guess, or what some rung of recall had shown it: the user's yes would have made it theirs.
+        applied.note("dropped", _text(candidate), "only the assistant said it")
+        return
     replaces = decision.rival if decision.verdict is Verdict.UPDATES and status is BlockStatus.ACTIVE else None
     block = await _insert(conn, claim, fact, subject, status, replaces)
     if vector is not None:
