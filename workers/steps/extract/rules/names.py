@@ -148,6 +148,12 @@ def technology() -> re.Pattern[str]:
 
 
 @cache
-def _databases() -> re.Pattern[str]:
+def database_form() -> str:
+    """A piece of an expression for a database and its version."""
     known = "|".join(map(re.escape, sorted(_lists()["database"], key=len, reverse=True)))
-    return re.compile(rf"(?:{known})(?!\w)(?: v?\d+(?:\.\d+)*)?", re.IGNORECASE)
+    return rf"(?:{known})(?!\w)(?: v?\d+(?:\.\d+)*)?"
+
+
+@cache
+def _databases() -> re.Pattern[str]:
+    return re.compile(database_form(), re.IGNORECASE)

@@ -13,6 +13,7 @@ from typing import Any
 from nextlevel.model import BlockType, Category
 
 from ... import predicates
+from .names import database_form
 
 _ROOT = Path(__file__).parent
 NEVER = re.compile(r"(?!)")
@@ -28,6 +29,7 @@ _PIECES = {
     "path": r"[`\"']?(?:~|\.{1,2}|[\w.-]+:/|[\w.@-]+)?/[\w.@~<>*{}/-]*[`\"']?",
     "number": r"\d+(?:[.,]\d+)*",
 }
+_PIECES["db"] = database_form()
 # In chat many write names small; a pattern that says "who" also takes one small word.
 _PIECES["who"] = rf"(?:{_PIECES['name']}|(?-i:[a-zà-žß]{{2,20}}))"
 
