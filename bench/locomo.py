@@ -30,7 +30,7 @@ from nextlevel.errors import UnusableFile
 from nextlevel.inference import Embedder, open_embedder
 from nextlevel.lang.passages import gist
 from nextlevel.lang.roots import root
-from nextlevel.lang.tokens import words
+from nextlevel.lang.tokens import content_words
 from nextlevel.ops.evaluate import locomo, retrieval
 from nextlevel.ops.evaluate.retrieval import Line, Question
 from nextlevel.ops.up import tree
@@ -135,10 +135,10 @@ def _abstained(rows: Sequence[Row]) -> dict[tuple[str, int], bool]:
 
 
 class BM25:
-    """Okapi BM25 with k1 1.2 and b 0.75, over roots of words; stop words count as they occur."""
+    """Okapi BM25 with k1 1.2 and b 0.75, over the roots of content words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        terms = [[root(word) for word in words(text)] for text in texts]
+        terms = [[root(word) for word in content_words(text)] for text in texts]
         lengths = np.array([len(each) for each in terms], dtype=float)
         self._norm = 1.2 * (0.25 + 0.75 * lengths / max(lengths.mean(), 1))
         self._counts: dict[str, dict[int, int]] = defaultdict(dict)
@@ -148,7 +148,7 @@ class BM25:
 
     def scores(self, query: str) -> npt.NDArray[np.float64]:
         found = np.zeros(len(self._norm))
-        for term in {root(word) for word in words(query)}:
+        for term in {root(word) for word in content_words(query)}:
             held = self._counts.get(term, {})
             idf = math.log(1 + (len(found) - len(held) + 0.5) / (len(held) + 0.5))
             for place, count in held.items():

@@ -85,7 +85,8 @@ class Dropped:
 class Answer:
     """`context` is what a model may read, empty where nothing is known. `vectors`: whether meaning was compared.
 
-    `abstained`: nothing was found for the query. The lines of an opening brief are given whatever the query.
+    `abstained`: nothing was found for the query, or a search found only what others than the one it names said of it.
+    The lines of an opening brief are given whatever the query.
     """
 
     context: str

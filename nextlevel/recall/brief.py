@@ -37,7 +37,7 @@ async def compose(conn: Connection, scope: Scope, *, project: str | None, sessio
     `project` is the one in focus; None takes that of the last conversation.
     """
     sessions = await stored.sessions(conn, scope, but=session, limit=_SESSIONS)
-    project = project or next((each.project for each in sessions if each.project), None)
+    project = project or last_project(sessions)
     ids = await stored.rules(conn, scope, as_of=None, limit=_RULES)
     rules = [each.block for each in await search.bodies(conn, scope, ids, "")]
     states = await stored.states(conn, scope, project, limit=_STATES) if project else []
@@ -52,6 +52,11 @@ async def compose(conn: Connection, scope: Scope, *, project: str | None, sessio
         left -= sum(_cost(each) for each in taken)
         lines += taken
     return list(dict.fromkeys(lines))
+
+
+def last_project(sessions: Sequence[PastSession]) -> str | None:
+    """The project of the last of these conversations that had one."""
+    return next((each.project for each in sessions if each.project), None)
 
 
 def _ordered(rules: Sequence[Block], project: str | None) -> list[Block]:

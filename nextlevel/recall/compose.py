@@ -14,6 +14,10 @@ from .past import Quote
 from .rank import Ranked, Ranking
 from .source import Entry
 
+_STRONG_FIRST = 3
+_FACT_BESIDE_QUOTE = 0.6
+"""A fact is short: a word of the question covers more of it, and its score is higher than that of a turn as near."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
@@ -26,11 +30,15 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """From where an answer was read, and in which state memory was; `vectors`: whether meaning was compared."""
+    """From where an answer was read, and in which state memory was; `vectors`: whether meaning was compared.
+
+    `misplaced`: what is asked of one speaker was said by another, so that quotes are no answer.
+    """
 
     rung: Rung
     generations: dict[UUID, int]
     vectors: bool
+    misplaced: bool = False
 
 
 def compose(
@@ -42,13 +50,12 @@ def compose(
     *,
     now: datetime,
 ) -> Answer:
-    """A prefetch gives the rules of the task first, then facts, then quotes; a search gives the stronger first."""
+    """A prefetch gives the rules of the task first, then facts, then quotes; a search strong facts first."""
     ruled = {each.found.block.id for each in rules}
     items = [_of_rule(each, request, now) for each in rules]
-    items += [_of_block(each, request, now) for each in ranking.kept if _id(each) not in ruled]
-    items += [_of_quote(each, now) for each in quoted]
-    if request.mode is Mode.SEARCH:
-        items = sorted(items, key=lambda item: -item.score)[: request.most]
+    facts = [_of_block(each, request, now) for each in ranking.kept if _id(each) not in ruled]
+    quotes = [_of_quote(each, now) for each in quoted]
+    items += facts + quotes if request.mode is Mode.PREFETCH else _merged(facts, quotes)[: request.most]
     context, taken = render.context([item.text for item in items], request.budget_tokens)
     kept: list[Item] = []
     dropped: list[Dropped] = []
@@ -66,14 +73,33 @@ def compose(
         rung=read.rung,
         generation=read.generations,
         ms=0.0,
-        abstained=not kept,
+        abstained=not kept or (read.misplaced and not any(_is_strong(item) for item in kept if item.block)),
         vectors=read.vectors,
     )
+
+
+def _merged(facts: Sequence[Item], quotes: Sequence[Item]) -> list[Item]:
+    """What a search gives, in its order. A fact that answers the question stands before whatever was said of it."""
+    first = [each for each in facts if _is_strong(each)][:_STRONG_FIRST]
+    others = [each for each in (*facts, *quotes) if each not in first]
+    return first + sorted(others, key=lambda item: -item.score * (1.0 if item.block is None else _FACT_BESIDE_QUOTE))
+
+
+def _is_strong(item: Item) -> bool:
+    words, lift = item.channels.get("words", 1.0), item.channels.get("lift", 0.0)  # a rule has neither, and stands
+    return words >= 0.6 or lift >= 0.1 or (words >= 0.4 and lift >= 0.08)
 
 
 def empty() -> Answer:
     """What is given where nothing is asked."""
     return Answer("", (), (), Rung.IDLE, {}, 0.0, abstained=True, vectors=False)
+
+
+def of_items(items: Sequence[Item], budget_tokens: int) -> Answer:
+    """An answer that was not searched for: so many of the lines as the budget holds."""
+    context, taken = render.context([item.text for item in items], budget_tokens)
+    kept = tuple(item for item in items if item.text in taken)
+    return replace(empty(), context=context, items=kept, rung=Rung.SQL, abstained=not kept)
 
 
 def with_brief(answer: Answer, lines: Sequence[str], budget_tokens: int) -> Answer:

@@ -24,10 +24,10 @@ from nextlevel.settings import Settings
 from nextlevel.store import passages, search
 from nextlevel.store.pool import Database
 
-from . import brief, past, rank
+from . import brief, overview, past, rank
 from .answer import Answer, Mode, Request, Rung
 from .cold import ColdScope
-from .compose import Quoted, Read, compose, empty, with_brief, without_session
+from .compose import Quoted, Read, compose, empty, of_items, with_brief, without_session
 from .hot_scopes import HotScopes
 from .passages import Heard, Sought
 from .query import Query, read
@@ -91,7 +91,10 @@ class Recall:
     async def _answer(self, query: Query, request: Request, started: float, limit_s: float) -> Answer:
         scope = await self.scopes.get(request.install, request.profile, request.principal)
         answer = empty()
-        if query.asks:
+        about = overview.asked(query.text)
+        if about is not None:
+            answer = await self._overview(about, request, scope)
+        if query.asks and not answer.items:
             answer = await self._recalled(query, request, scope, started, limit_s)
         if request.brief:
             async with self._db.memory(scope) as conn:
@@ -102,6 +105,11 @@ class Recall:
         if request.warm and request.session is not None:
             await self._warm(request, answer)
         return answer
+
+    async def _overview(self, about: overview.About, request: Request, scope: Scope) -> Answer:
+        async with self._db.memory(scope) as conn:
+            found = await overview.items(conn, scope, about, request.project, now=datetime.now(UTC))
+            return replace(of_items(found, request.budget_tokens), generation=await search.generations(conn, scope))
 
     async def _recalled(self, query: Query, request: Request, scope: Scope, started: float, limit_s: float) -> Answer:
         """What was found for a query, from the cache or made now."""
@@ -146,7 +154,8 @@ class Recall:
         search_for = request.most if request.mode is Mode.SEARCH else None
         ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for)
         quoted = await self._quote(query, request, scope, found.heard, ranking)
-        read = Read(rung, generations, vectors=found.mean_cosine is not None)
+        misplaced = past.misplaced(found.heard, sought.names)
+        read = Read(rung, generations, vectors=found.mean_cosine is not None, misplaced=misplaced)
         rules = await self._rules(query, request, source)
         answer = compose(ranking, rules, quoted, request, read, now=datetime.now(UTC))
         if _is_kept(request) and state.run is not None and (read.vectors or self._embedder is None):

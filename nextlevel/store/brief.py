@@ -40,6 +40,11 @@ async def states(conn: Connection, scope: Scope, project: str, *, limit: int) ->
     return [block_of(row) for row in rows]
 
 
+async def person(conn: Connection, scope: Scope, *, limit: int) -> list[Block]:
+    """What holds of the person, what they told us to remember first."""
+    return [block_of(row) for row in await conn.fetch(SQL.brief.person, scope.tenant_id, scope.readable, limit)]
+
+
 async def sessions(conn: Connection, scope: Scope, *, but: str, limit: int) -> list[PastSession]:
     """The profile's last conversations, latest first, without the one that asks."""
     rows = await conn.fetch(SQL.brief.sessions, scope.tenant_id, scope.user_id, scope.profile, but, limit)

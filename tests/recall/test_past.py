@@ -130,3 +130,13 @@ async def test_a_hot_scope_takes_up_new_turns_by_itself(nele, recall, hot):
 def test_a_question_about_the_talk_is_known_as_one(text):
     assert asks_what_was_said(text)
     assert not asks_what_was_said("which port does the proxy use?")
+
+
+async def test_what_somebody_else_said_is_no_knowledge_of_who_is_asked_about(nele, hot):
+    """ "Which race did Mel run?" is not answered by Caroline's race: it is shown, and marked as no answer."""
+    await nele.say("Caroline: I ran the charity race last Saturday, ten kilometres.", session="a", turn=1)
+    await nele.say("Mel: The pottery class was lovely.", session="a", turn=2)
+    await nele.say("Mel: My kids like the swimming pool.", session="b", turn=1)
+    theirs = await hot("Which charity race did Caroline run?", nele, mode=Mode.SEARCH)
+    others = await hot("Which charity race did Mel run?", nele, mode=Mode.SEARCH)
+    assert (theirs.abstained, others.abstained) == (False, True)

@@ -18,6 +18,14 @@ SELECT * FROM blocks
    AND status = 'active' AND expires_at > now() AND (valid_to IS NULL OR valid_to > now())
  ORDER BY valid_from DESC, block_id LIMIT $4;
 
+-- name: person
+-- What holds of the person: how they want things, and what is told of them, what they told us to remember first.
+-- $1 tenant · $2 scopes · $3 at most
+SELECT * FROM blocks
+ WHERE tenant_id = $1 AND scope_id = ANY ($2) AND (type = 'user_preference' OR subject = 'user')
+   AND status = 'active' AND expires_at > now() AND (valid_to IS NULL OR valid_to > now())
+ ORDER BY explicit DESC, confidence DESC, valid_from DESC, block_id LIMIT $3;
+
 -- name: sessions
 -- The last conversations of a profile but one: when, on what, what each came to, and its first words.
 -- $1 tenant · $2 user · $3 profile · $4 but this session · $5 at most
