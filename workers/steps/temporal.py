@@ -87,6 +87,12 @@ def dates(text: str, at: datetime, language: str) -> list[Dated]:
     return sorted(found, key=lambda dated: dated.start)
 
 
+def is_of_calendar(word: str, language: str) -> bool:
+    """Whether a word names a month or a day of the week."""
+    grammar = grammar_of(language)
+    return word.lower() in grammar.months or word.lower() in grammar.weekdays
+
+
 def begins_with_date(text: str, at: datetime, language: str) -> date | None:
     """The day that a text begins with, prepositions aside: "on the 25th now" but not "closed on the 25th"."""
     first = next(iter(dates(text, at, language)), None)

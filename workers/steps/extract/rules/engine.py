@@ -15,7 +15,7 @@ from .accepted import accepted
 from .actions import workflow
 from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
-from .names import names
+from .names import names, technology
 from .pack import TRIM, Pack, load
 from .patterns import by_patterns, with_entity
 from .pieces import expanded, mended, pieces, without_filler
@@ -160,6 +160,8 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     found = list(_candidates(text, piece, clause, pack, run)) if why is None else []
     for name, kind in names_in(text, pack):
         run.focus.saw(name, kind)
+    if (named := pack.find("named_last", text)) and not _is_known(named["name"], pack):
+        run.focus.saw(named["name"], EntityType.PERSON)
     if not found:
         why = why or Why.NOTHING
         run.drop(piece, why)
@@ -170,6 +172,11 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     if found and found[-1].subject != "user":
         run.focus.topic = found[-1].subject
     return why
+
+
+def _is_known(word: str, pack: Pack) -> bool:
+    """Whether a capitalised word is that of a day or of a technology, and nobody's name."""
+    return technology().search(word) is not None or temporal.is_of_calendar(word, pack.language)
 
 
 def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) -> Iterator[Candidate]:

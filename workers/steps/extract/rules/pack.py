@@ -65,6 +65,7 @@ class Pack:
     language: str
     spaced: bool
     nouns_capitalised: bool
+    pro_drop: bool
     copula: str
     cues: Mapping[str, re.Pattern[str]]
     verbs: re.Pattern[str]
@@ -110,6 +111,7 @@ def load(language: str) -> Pack | None:
         language=language,
         spaced=spaced,
         nouns_capitalised=document["nouns_capitalised"],
+        pro_drop=document.get("pro_drop", False),
         copula=document["copula"],
         cues={name: _cue(pieces_of, spaced) for name, pieces_of in document["cues"].items()},
         verbs=_verbs(said, spaced),

@@ -32,7 +32,10 @@ def _stands_alone(piece: str, pack: Pack, *, same_subject: bool) -> bool:
     if pack.match("never_alone", piece):
         return False
     verb = pack.verbs.search(piece)
-    if verb is not None and (0 if same_subject else 1) <= len(piece[: verb.start()].split()) <= _MOST_BEFORE_VERB:
+    if (
+        verb is not None
+        and (0 if same_subject or pack.pro_drop else 1) <= len(piece[: verb.start()].split()) <= _MOST_BEFORE_VERB
+    ):
         return True
     return any(pack.match(cue, piece) for cue in ("directive_no", "directive_none", "directive_yes", "first_taste"))
 
