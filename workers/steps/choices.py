@@ -96,18 +96,23 @@ def groups() -> tuple[str, ...]:
 
 
 def _choices(turns: Sequence[Turn]) -> list[Choice]:
+    """The choices of all turns that their session's next turn does not reject."""
+    made: dict[str, list[Choice]] = {}
     last: dict[str, Turn] = {}
-    undone: set[str] = set()
     for turn in turns:
-        if turn.session in last and (before := rejected(turn, [last[turn.session]])) is not None:
-            undone.add(before)
+        before = last.get(turn.session)
+        if before is not None and made.get(before.id) and rejected(turn, [before]) is not None:
+            del made[before.id]
+        made[turn.id] = _of_turn(turn)
         last[turn.session] = turn
-    return [choice for turn in turns if turn.id not in undone for choice in _of_turn(turn)]
+    return [choice for choices in made.values() for choice in choices]
 
 
 def _of_turn(turn: Turn) -> list[Choice]:
     """At most one choice a group."""
-    found = []
+    found: list[Choice] = []
+    if not any(_named().search(text[:_LONGEST]) for text in (turn.user_text, *(call.args for call in turn.tools))):
+        return found
     project = told_project(turn) or ""
     for group, tools in _groups().items():
         spans = {name: span for name, tool in tools.items() if (span := _span(turn, tool)) is not None}
@@ -138,6 +143,13 @@ def _span(turn: Turn, tool: _Tool) -> str | None:
 def _groups() -> dict[str, dict[str, _Tool]]:
     table = tomllib.loads(Path(__file__).with_name("choices.toml").read_text("utf-8"))
     return {group: {name: _tool(name, command) for name, command in tools.items()} for group, tools in table.items()}
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    """Any tool's name: most turns hold none, and are done with."""
+    names = (re.escape(name) for tools in _groups().values() for name in tools)
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})", re.IGNORECASE)
 
 
 def _tool(name: str, command: str) -> _Tool:
