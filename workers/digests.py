@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from nextlevel import log
 from nextlevel.model import Scope
 from nextlevel.store import sessions
@@ -32,5 +34,6 @@ async def _digest(ctx: WorkerContext, scope: Scope, session: str) -> bool:
         if not await sessions.hold(conn, scope, session):
             return False  # another worker was first
         turns = await sessions.turns(conn, scope, session, limit=_MOST_TURNS)
-        await sessions.save_digest(conn, scope, session, digest(turns) if turns else None)
+        made = await asyncio.to_thread(digest, turns) if turns else None  # a millisecond a turn
+        await sessions.save_digest(conn, scope, session, made)
     return True
