@@ -41,7 +41,7 @@ def _only(text: str, *earlier: str) -> Candidate:
             "has_url",
             "https://stage.pinboard.test",
         ),
-        ("the code is in ~/work/pinboard", "pinboard", "located_at", "~/work/pinboard"),
+        ("the code is in ~/src/pinboard", "pinboard", "located_at", "~/src/pinboard"),
         ("i'm editing line 47 of auth.service.ts", "pinboard", "editing", "line 47 of auth.service.ts"),
         ("my time zone is Europe/Oslo", "user", "timezone", "Europe/Oslo"),
         ("please always answer in german", "user", "answer_language", "german"),
