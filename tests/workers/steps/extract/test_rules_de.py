@@ -60,7 +60,7 @@ def test_wer_jemand_ist_und_was_er_macht(text: str, person: str, predicate: str)
         ("keine Emojis", "Emojis", True),
         ("ich möchte kompakte Tabellen", "kompakte Tabellen", False),
         ("ich hasse verschachtelte Ternaries", "verschachtelte Ternaries", True),
-        ("antworte immer kurz", "antworte immer kurz", False),
+        ("antworte immer kurz", "Antworten immer kurz", False),
     ],
 )
 def test_eine_regel_gehoert_dem_nutzer(text: str, object_: str, negated: bool) -> None:

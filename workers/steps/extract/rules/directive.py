@@ -45,8 +45,16 @@ def directive(text: str, pack: Pack) -> Directive | None:
         return taste
     yes = pack.match("directive_yes", text)
     if yes is not None and content_words(text[yes.end() :]):
-        return Directive("wants", text.strip(TRIM), False, 0.85 if lasting else 0.75, shelf, "always")
+        return Directive("wants", _recast(text, pack).strip(TRIM), False, 0.85 if lasting else 0.75, shelf, "always")
     return None
+
+
+def _recast(text: str, pack: Pack) -> str:
+    """ "answer me briefly from now on" as what is wanted: "answers briefly"."""
+    for order, wanted in pack.recast:
+        if found := order.match(text):
+            return " ".join(f"{wanted} {pack.cues['henceforth'].sub(' ', text[found.end() :])}".split())
+    return text
 
 
 def _taste(text: str, pack: Pack, shelf: Category) -> Directive | None:

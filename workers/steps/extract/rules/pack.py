@@ -71,6 +71,7 @@ class Pack:
     verbs: re.Pattern[str]
     said: Mapping[str, str]
     contractions: tuple[tuple[re.Pattern[str], str], ...]
+    recast: tuple[tuple[re.Pattern[str], str], ...]
     slot_nouns: Mapping[str, str]
     joints: re.Pattern[str]
     pronouns: Mapping[str, frozenset[str]]
@@ -116,9 +117,8 @@ def load(language: str) -> Pack | None:
         cues={name: _cue(pieces_of, spaced) for name, pieces_of in document["cues"].items()},
         verbs=_verbs(said, spaced),
         said=said,
-        contractions=tuple(
-            (re.compile(rf"(?<![\w'’]){old}(?![\w'’])", re.I), new) for old, new in document["contractions"]
-        ),
+        contractions=_replacements(document["contractions"]),
+        recast=_replacements(document.get("recast", ())),
         slot_nouns={noun: slot for slot, nouns in document["slot_nouns"].items() for noun in nouns},
         joints=re.compile(rf",\s+|\s(?={_any_of(document['words']['joint'])}\s)" if spaced else r"[，、,；]\s*"),
         pronouns={name: frozenset(words) for name, words in document["words"].items() if name != "role"},
@@ -153,6 +153,10 @@ def _rules(rows: list[dict[str, Any]], pieces: Mapping[str, str], spaced: bool) 
             goes_on=row.get("goes_on", False),
             alone=row.get("alone", False),
         )
+
+
+def _replacements(rows: Iterable[list[str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(rf"(?<![\w'’]){old}(?![\w'’])", re.IGNORECASE), new) for old, new in rows)
 
 
 def _cue(pieces_of: list[str], spaced: bool) -> re.Pattern[str]:

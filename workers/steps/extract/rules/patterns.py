@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nextlevel.lang.tokens import content_words
+from nextlevel.lang.tokens import fold, stop_words
 from nextlevel.model import BlockType, Candidate, Category, EntityType
 
 from ... import predicates
@@ -141,7 +141,9 @@ def _person(named: str, pack: Pack) -> str | None:
     if first.casefold() in pack.pronouns["article"]:
         return rest or None
     known = (pack.pronouns[kind] for kind in ("thing", "first", "generic"))
-    return None if any(first.casefold() in words for words in known) or not content_words(first) else named
+    # Of this language only: Bo is a Swede, and "bo" is Polish for "because".
+    is_function_word = pack.spaced and fold(first) in stop_words(pack.language)
+    return None if any(first.casefold() in words for words in known) or is_function_word else named
 
 
 def _predicate(rule: Rule, object_: str, pack: Pack) -> tuple[str, str]:

@@ -60,7 +60,7 @@ def stated(said: Statement, draft: Candidate, points: int, text: str, pack: Pack
         object=said.object,
         key=known.key if said.value else None,
         value=bare_value(said.value, pack) if said.value else None,
-        confidence=0.9 if said.value else min(0.85, 0.7 + 0.05 * points),
+        confidence=0.9 if said.value else round(min(0.85, 0.7 + 0.05 * points), 2),
         rule="slot" if said.value else "statement",
         entities=with_entity(draft.entities, said.subject, EntityType.PERSON) if person else draft.entities,
     )
