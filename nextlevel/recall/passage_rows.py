@@ -13,6 +13,7 @@ Rows = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
 _NEIGHBOURLESS = -1
+_SAMPLED = 500
 
 
 class PassageRows:
@@ -30,6 +31,7 @@ class PassageRows:
         self.vectors = np.zeros((16, dimension), dtype=np.float16)
         self._centre: Vector = np.zeros(dimension, dtype=np.float32)
         self._codes: npt.NDArray[np.uint64] | None = None
+        self._sample: npt.NDArray[np.float32] = np.zeros((0, dimension), dtype=np.float32)
 
     def add(self) -> int:
         """A new row, used from now on."""
@@ -50,10 +52,16 @@ class PassageRows:
         return np.flatnonzero(self.compared[: self.count])
 
     def code(self) -> None:
-        """Take the signs of all vectors about their centre; until the next time newer rows have none."""
+        """Take the signs of all vectors about their centre, and a sample; until the next time newer rows have none."""
         rows = self.vectors[: self.count].astype(np.float32)
-        self._centre = rows[self.compared[: self.count]].mean(axis=0)
+        compared = self.with_vector()
+        self._centre = rows[compared].mean(axis=0)
         self._codes = self._signs(rows)
+        self._sample = rows[compared[:: 1 + len(compared) // _SAMPLED]]
+
+    def sampled(self, vector: Vector) -> Floats:
+        """The cosines of some hundred rows: how those of all lie."""
+        return (self._sample @ vector).astype(np.float64)
 
     def alike(self, vector: Vector, most: int) -> Rows | None:
         """The rows whose signs differ least from a vector's; None where no signs were taken."""

@@ -98,14 +98,7 @@ class Tools:
             found = self._ask("POST", "/v1/recall", body)
         except NextLevelError as error:
             return self._search_short_term(query, str(error))
-        results = [
-            {
-                "text": markers.escape(str(item.get("text", ""))),
-                "score": item.get("score"),
-                "block": (item.get("block") or {}).get("id"),
-            }
-            for item in found.get("items", [])[:_RESULTS]
-        ]
+        results = [_result(item) for item in found.get("items", [])[:_RESULTS]]
         return {"tier": "long-term", "results": results, **({} if results else {"note": "nothing is known about this"})}
 
     def _search_short_term(self, query: str, why: str) -> Answer:
@@ -255,6 +248,14 @@ def _project(speaker: Speaker) -> str:
 
 def failure(error: str, fix: str) -> str:
     return json.dumps({"error": error, "fix": fix}, ensure_ascii=False)
+
+
+def _result(item: Mapping[str, Any]) -> Answer:
+    """One hit: a fact by its id, to forget it by; a past turn by its session and time."""
+    told = {"text": markers.escape(str(item.get("text", ""))), "score": item.get("score")}
+    if passage := item.get("passage"):
+        return {**told, "session": passage.get("session"), "at": passage.get("at")}
+    return {**told, "block": (item.get("block") or {}).get("id")}
 
 
 def _asking_for(name: str, what: str) -> Answer:
