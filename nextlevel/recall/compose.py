@@ -32,12 +32,14 @@ class Quoted:
 class Read:
     """From where an answer was read, and in which state memory was; `vectors`: whether meaning was compared.
 
-    `misplaced`: what is asked of one speaker was said by another, so that quotes are no answer.
+    `evident`: past turns are evidence for an answer, and not only shown. `misplaced`: what is asked of one speaker was
+    said by another.
     """
 
     rung: Rung
     generations: dict[UUID, int]
     vectors: bool
+    evident: bool = True
     misplaced: bool = False
 
 
@@ -73,7 +75,7 @@ def compose(
         rung=read.rung,
         generation=read.generations,
         ms=0.0,
-        abstained=not kept or (read.misplaced and not any(_is_strong(item) for item in kept if item.block)),
+        abstained=not any(_answers(item, read) for item in kept),
         vectors=read.vectors,
     )
 
@@ -83,6 +85,13 @@ def _merged(facts: Sequence[Item], quotes: Sequence[Item]) -> list[Item]:
     first = [each for each in facts if _is_strong(each)][:_STRONG_FIRST]
     others = [each for each in (*facts, *quotes) if each not in first]
     return first + sorted(others, key=lambda item: -item.score * (1.0 if item.block is None else _FACT_BESIDE_QUOTE))
+
+
+def _answers(item: Item, read: Read) -> bool:
+    """True for a line that may answer the question: not one that is shown for want of a better."""
+    if item.block is None:
+        return read.evident and not read.misplaced
+    return _is_strong(item) or not read.misplaced
 
 
 def _is_strong(item: Item) -> bool:

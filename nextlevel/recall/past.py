@@ -21,8 +21,9 @@ from .passages import Heard
 _PREFETCH_COVERAGE, _PREFETCH_LIFT, _PREFETCH_MOST = 0.6, 0.04, 2
 # Where the question is what was said, a turn is what it asks for.
 _ASKED_COVERAGE, _ASKED_LIFT, _ASKED_MOST = 0.34, 0.065, 5
-# In a search a person chooses; it is silent only where even the best of the first few have nothing to do with it.
+# In a search a person chooses: the nearest are shown, and where even they are no evidence, the answer says that.
 _SEARCH_COVERAGE, _SEARCH_LIFT, _SEARCH_LOOKED_AT = 0.10, 0.045, 5
+_SEARCH_SHOWN_FROM = 0.02
 _MISPLACED_LOOKED_AT = 30
 # What a shown block says of the query too, a quote need not say again.
 _NEWS = 0.2
@@ -53,8 +54,7 @@ def aside_words(text: str) -> frozenset[str]:
 def worth_showing(heard: Sequence[Heard], mode: Mode, *, asked: bool, known: frozenset[str], most: int) -> list[Heard]:
     """The past turns that are evidence enough, best first. `known` are the roots that shown blocks say."""
     if mode is Mode.SEARCH:
-        best = heard[:_SEARCH_LOOKED_AT]
-        some = any(each.coverage >= _SEARCH_COVERAGE or (each.lift or 0) >= _SEARCH_LIFT for each in best)
+        some = any(each.matched or (each.lift or 0) >= _SEARCH_SHOWN_FROM for each in heard[:_SEARCH_LOOKED_AT])
         return list(heard[:most]) if some else []
     if asked:
         strong = [each for each in heard if each.coverage >= _ASKED_COVERAGE or (each.lift or 0) >= _ASKED_LIFT]
@@ -69,6 +69,12 @@ def worth_showing(heard: Sequence[Heard], mode: Mode, *, asked: bool, known: fro
         and each.weighed.covered(each.matched - known) >= _NEWS
     ]
     return strong[:_PREFETCH_MOST]
+
+
+def evident(heard: Sequence[Heard]) -> bool:
+    """True where past turns are evidence for an answer; the nearest may be shown where they are none."""
+    best = heard[:_SEARCH_LOOKED_AT]
+    return any(each.coverage >= _SEARCH_COVERAGE or (each.lift or 0) >= _SEARCH_LIFT for each in best)
 
 
 def misplaced(heard: Sequence[Heard], names: frozenset[str]) -> bool:

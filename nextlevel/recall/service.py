@@ -154,8 +154,13 @@ class Recall:
         search_for = request.most if request.mode is Mode.SEARCH else None
         ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for)
         quoted = await self._quote(query, request, scope, found.heard, ranking)
-        misplaced = past.misplaced(found.heard, sought.names)
-        read = Read(rung, generations, vectors=found.mean_cosine is not None, misplaced=misplaced)
+        read = Read(
+            rung,
+            generations,
+            vectors=found.mean_cosine is not None,
+            evident=past.evident(found.heard),
+            misplaced=past.misplaced(found.heard, sought.names),
+        )
         rules = await self._rules(query, request, source)
         answer = compose(ranking, rules, quoted, request, read, now=datetime.now(UTC))
         if _is_kept(request) and state.run is not None and (read.vectors or self._embedder is None):
