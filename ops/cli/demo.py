@@ -17,10 +17,13 @@ app = typer.Typer(add_completion=False)
 WIDTH = 80
 
 
-@app.command(epilog=examples("nextlevel demo", "nextlevel demo --fresh"))
+@app.command(epilog=examples("nextlevel demo", "nextlevel demo --fresh", "nextlevel demo --keep"))
 def demo(
     directory: Annotated[Path, typer.Option("--dir", help="Where the demo keeps its home and data.")] = Path(".demo"),
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew: delete what an earlier run left there.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Go on running afterwards, with the dashboard, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Play a month of sessions, and show what is remembered. Nothing of your own is read or written.
 
@@ -34,7 +37,7 @@ def demo(
     if console.width > WIDTH or not console.is_terminal:
         console.width = WIDTH
     try:
-        asyncio.run(until_stopped(play(directory.resolve(), console, fresh=fresh)))
+        asyncio.run(until_stopped(play(directory.resolve(), console, fresh=fresh, keep=keep)))
     except asyncio.CancelledError:
         console.print("Stopped; what was told is kept.")
         sys.exit(STOPPED)

@@ -26,7 +26,7 @@ from nextlevel.errors import Misconfigured, Transient
 from nextlevel.ops.up import lock, place, postgres, tree, valkey
 from nextlevel.settings import Settings, load
 
-from . import report
+from . import report, story
 from .agent import Agent, install_plugin, started
 from .month import Line, Probe, lines, probes, sessions
 from .stages import View, standing
@@ -67,8 +67,8 @@ class Ground:
         return folder
 
 
-async def play(root: Path, console: Console, *, fresh: bool) -> None:
-    """Play the month in the directory `root` (absolute), and show what is remembered.
+async def play(root: Path, console: Console, *, fresh: bool, keep: bool = False) -> None:
+    """Play the month in the directory `root` (absolute), and show what is remembered. With `keep` it goes on running.
 
     Raises:
         Misconfigured: `root` holds something else, or something can't be started.
@@ -89,9 +89,13 @@ async def play(root: Path, console: Console, *, fresh: bool) -> None:
         async with started(ground.home, ground.logs / "agent.log") as agent:
             client = Client(endpoints.service_url, token(secret_of(settings), OPERATOR))
             scope = ScopeName(install=_install_of(ground.home))
-            await _tell(month, agent, client, ground, console)
+            await _tell(month, agent, client, scope, ground, console)
+            await _recount(len(month), client, scope, console)
             await _show(month, questions, client, scope, console)
             await _measure(month, agent, console)
+            await _point_to_dashboard(client, endpoints.service_url, console, keep=keep)
+        if keep:
+            await asyncio.Event().wait()  # until Ctrl-C
     report.heading(console, "Your own Hermes")
     for line in NEXT:
         console.print(f"  {line}", highlight=False, markup=False)
@@ -101,7 +105,7 @@ NEXT = (
     ".venv/bin/nextlevel up              everything, with data of your own",
     ".venv/bin/nextlevel hermes install  the plugin, into $HERMES_HOME",
     "hermes memory setup nextlevel       Hermes uses it from its next start",
-    "make demo ARGS=--fresh              this again, from nothing",
+    "make demo ARGS=--keep               this again, with the dashboard left running",
 )
 
 
@@ -134,13 +138,15 @@ def _remove(ground: Ground) -> None:
     shutil.rmtree(ground.root)
 
 
-async def _tell(month: list[Line], agent: Agent, client: Client, ground: Ground, console: Console) -> None:
+async def _tell(
+    month: list[Line], agent: Agent, client: Client, scope: ScopeName, ground: Ground, console: Console
+) -> None:
     names = sessions(month)
     report.heading(console, f"A month: {len(month)} turns in {len(names)} sessions")
     told: Counter[str] = Counter()
     since = time.monotonic()
     with View(console) as view:
-        async with _watching(view, agent, client, told, len(month)):
+        async with _watching(view, agent, client, scope, told, len(month)):
             for name in names:
                 session = [line for line in month if line.session == name]
                 project = ground.project(session[0].cwd)
@@ -156,13 +162,20 @@ async def _tell(month: list[Line], agent: Agent, client: Client, ground: Ground,
 
 
 @asynccontextmanager
-async def _watching(view: View, agent: Agent, client: Client, told: Counter[str], total: int) -> AsyncIterator[None]:
+async def _watching(
+    view: View, agent: Agent, client: Client, scope: ScopeName, told: Counter[str], total: int
+) -> AsyncIterator[None]:
     async def watch() -> None:
+        stored = 0
         while True:
             # A status that fails is no reason to stop: what is down is started again, and `_settle` is the judge.
             with suppress(Transient):
                 status = await asyncio.to_thread(client.status)
-                view.show(standing(told.total(), total, await agent.waiting(), status))
+                now = standing(told.total(), total, await agent.waiting(), status)
+                if view.in_place and now.counts.get("stored", 0) != stored:
+                    stored = now.counts.get("stored", 0)
+                    view.learnt(report.newest(await asyncio.to_thread(client.blocks, scope, status=("active",))))
+                view.show(now)
             await asyncio.sleep(WATCH_EVERY_S)
 
     watcher = asyncio.create_task(watch())
@@ -184,6 +197,26 @@ async def _settle(agent: Agent, client: Client, logs: Path) -> None:
                 return
         await asyncio.sleep(WATCH_EVERY_S)
     raise NotSettled(f"turns are still on their way after {SETTLED_WITHIN_S:.0f} s; the logs say why: {logs}")
+
+
+async def _recount(turns: int, client: Client, scope: ScopeName, console: Console) -> None:
+    """Tell a few turns from what was said to what was kept of it."""
+    traces = [await asyncio.to_thread(client.trace, f"{scope.install}:{number}") for number in range(1, turns + 1)]
+    report.heading(console, "Said, kept, dropped: four turns of the month")
+    for trace in story.telling(traces):
+        console.print(story.turn(trace))
+
+
+async def _point_to_dashboard(client: Client, url: str, console: Console, *, keep: bool) -> None:
+    status = await asyncio.to_thread(client.status)
+    ended = " · ".join(f"{turns} {state}" for state, turns in sorted(status["store"]["ended_today"].items()))
+    letters = sum(status["store"]["dead_letters"].values())
+    report.heading(console, "The dashboard" + ("" if keep else " (see it with --keep)"))
+    console.print(f"  queues    nothing waits; ended: {ended}; dead letters: {letters}", highlight=False)
+    console.print("  turns     each one's way, from its words to its blocks to the recalls that showed them")
+    console.print("  memory    each block with its sources, what it replaced, and a button to forget it")
+    if keep:
+        console.print(f"  [bold]{url}/dashboard/[/bold]   Ctrl-C stops everything", highlight=False)
 
 
 async def _show(month: list[Line], questions: list[Probe], client: Client, scope: ScopeName, console: Console) -> None:

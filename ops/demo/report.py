@@ -39,6 +39,11 @@ def blocks(rows: Sequence[Row], zone: tzinfo | None) -> RenderableType:
     return Group(*parts)
 
 
+def newest(rows: Sequence[Row], *, most: int = 4) -> list[str]:
+    """The sentences that were learnt last, newest first."""
+    return [_sentence(row) for row in sorted(rows, key=lambda row: str(row["created_at"]), reverse=True)[:most]]
+
+
 def _blocks_of(living: Iterable[Row], replaced: Mapping[str, list[Row]], zone: tzinfo | None) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1), expand=True)
     table.add_column(ratio=1, overflow="fold")

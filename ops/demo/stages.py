@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 STAGES = ("on disk", "received", "extracted", "linked", "stored", "skipped", "other")
 PLAIN_EVERY_S = 2.0
@@ -24,6 +25,8 @@ class Standing:
     told: int
     total: int
     counts: Mapping[str, int] = field(default_factory=dict)
+    ages_s: Mapping[str, float] = field(default_factory=dict)
+    """Of each stage that turns wait for, how long the oldest has waited."""
 
     @property
     def in_flight(self) -> int:
@@ -37,7 +40,8 @@ def standing(told: int, total: int, waiting: int, status: Mapping[str, Any]) -> 
     for state, turns in store["ended_today"].items():
         place = state if state in STAGES else "other"
         counts[place] = counts.get(place, 0) + int(turns)
-    return Standing(told, total, {"on disk": waiting, **counts})
+    ages = {stage: float(found.get("oldest_s") or 0) for stage, found in store["stages"].items()}
+    return Standing(told, total, {"on disk": waiting, **counts}, ages)
 
 
 class View:
@@ -46,7 +50,8 @@ class View:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = Live(console=console, refresh_per_second=10, transient=True) if console.is_terminal else None
-        self._last: tuple[float, Standing | None] = (0.0, None)
+        self._last: tuple[float, Mapping[str, int] | None] = (0.0, None)
+        self._learnt: Sequence[str] = ()
 
     def __enter__(self) -> View:
         if self._live is not None:
@@ -59,18 +64,27 @@ class View:
         if self._live is not None:
             self._live.stop()
 
+    @property
+    def in_place(self) -> bool:
+        """True on a terminal, where the picture is drawn again and again."""
+        return self._live is not None
+
     def say(self, line: str) -> None:
         """A line that stays."""
         self._console.print(line, highlight=False, markup=False, overflow="ellipsis", no_wrap=True)
 
+    def learnt(self, sentences: Sequence[str]) -> None:
+        """What was learnt last, newest first; shown on a terminal with the next standing."""
+        self._learnt = sentences
+
     def show(self, now: Standing) -> None:
         """On a terminal at once; elsewhere at most every two seconds, and only what changed."""
         if self._live is not None:
-            self._live.update(_table(now))
+            self._live.update(Group(_table(now), *(Text(f"   + {each}", style="green") for each in self._learnt)))
             return
         since, shown = self._last
-        if now != shown and time.monotonic() - since >= PLAIN_EVERY_S:
-            self._last = (time.monotonic(), now)
+        if now.counts != shown and time.monotonic() - since >= PLAIN_EVERY_S:
+            self._last = (time.monotonic(), now.counts)
             some = [f"{turns} {stage}" for stage, turns in now.counts.items() if turns]
             self.say("          " + " · ".join([f"{now.told} of {now.total} told", *some]))
 
@@ -81,5 +95,6 @@ def _table(now: Standing) -> Table:
     # Every stage, so that the table keeps its height; quarantined, dead and erased only where there are some.
     for stage in (stage for stage in STAGES if stage != "other" or now.counts.get(stage)):
         turns = now.counts.get(stage, 0)
-        table.add_row(stage, f"{turns}", ProgressBar(total=now.total, completed=turns, width=40))
+        age = f"oldest {now.ages_s[stage]:.1f} s" if turns and now.ages_s.get(stage) else ""
+        table.add_row(stage, f"{turns}", ProgressBar(total=now.total, completed=turns, width=40), age)
     return table

@@ -48,3 +48,14 @@ def test_on_a_terminal_the_table_is_drawn_in_place() -> None:
     assert "received" in out.getvalue()
     assert "other" in out.getvalue()
     assert out.getvalue().rstrip().endswith("\x1b[2K")
+
+
+def test_on_a_terminal_the_oldest_age_and_what_was_learnt_last_are_drawn_too() -> None:
+    """A depth alone does not tell whether anything moves."""
+    out = io.StringIO()
+    now = standing(2, 9, 0, {"store": {"stages": {"received": {"waiting": 1, "oldest_s": 2.5}}, "ended_today": {}}})
+    with View(Console(file=out, width=80, force_terminal=True)) as view:
+        view.learnt(["api runs on port 8091"])
+        view.show(now)
+    assert "oldest 2.5 s" in out.getvalue()
+    assert "+ api runs on port 8091" in out.getvalue()
