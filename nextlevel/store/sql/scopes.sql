@@ -1,8 +1,3 @@
--- name: installation
--- Whose an installation is, the row locked against a second ingest of the same outbox.
--- $1 install
-SELECT install, base, tenant_id, user_id, mark, high, revoked_at FROM installations WHERE install = $1 FOR UPDATE;
-
 -- name: owner_of
 -- Who enrolled this outbox: its own row, else that of its base (a cloned or forked home inherits).
 -- $1 install · $2 base
