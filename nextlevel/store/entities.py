@@ -33,7 +33,8 @@ async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -
     """The entity of this name, made if there is none. None: it is no name (empty, or longer than 200 characters).
 
     A type is part of an identity: "Mercury" the host does not become "Mercury" the person. Where only other types are
-    known under the name and `kind` is the vague `topic`, the oldest of them is meant.
+    known under the name and `kind` is the vague `topic`, the oldest of them is meant; and a topic whose kind is told
+    later takes it on.
     """
     normal = normal_name(name)
     if not normal or len(name) > LONGEST_NAME:
@@ -43,6 +44,11 @@ async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -
         if row["type"] == kind or kind is EntityType.TOPIC:
             found: UUID = row["entity_id"]
             return found
+    for row in rows:
+        if row["type"] == EntityType.TOPIC:
+            await conn.execute(SQL.entities.set_type, scope.tenant_id, row["entity_id"], kind)
+            topic: UUID = row["entity_id"]
+            return topic
     made: UUID = await conn.fetchval(SQL.entities.insert, scope.tenant_id, scope.user_id, name.strip(), normal, kind)
     await conn.execute(SQL.entities.add_alias, scope.tenant_id, scope.user_id, normal, made)
     return made

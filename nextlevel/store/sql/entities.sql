@@ -13,6 +13,10 @@ SELECT e.entity_id, e.name, e.type FROM entity_aliases a JOIN entities e USING (
 -- $1 tenant · $2 user · $3 name · $4 normal name · $5 type
 INSERT INTO entities (tenant_id, user_id, name, normal_name, type) VALUES ($1, $2, $3, $4, $5) RETURNING entity_id;
 
+-- name: set_type
+-- $1 tenant · $2 entity · $3 type
+UPDATE entities SET type = $3 WHERE tenant_id = $1 AND entity_id = $2;
+
 -- name: add_alias
 -- $1 tenant · $2 user · $3 alias, in normal form · $4 entity
 INSERT INTO entity_aliases (tenant_id, user_id, alias, entity_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 import pytest
 
@@ -33,6 +33,22 @@ TUESDAY = datetime.fromisoformat("2026-05-12T23:30:00-08:00")
         ("deadline March 3, 2027", None, "2027-03-03"),
         ("the port changed just now", "2026-05-12", None),
         ("her last day was 31 march", "2026-03-31", None),
+        ("the contract runs until June 2027", None, "2027-06-30"),
+        ("we have been there since 2024", "2024-01-01", None),
+        ("raise the limit from 2048 on", None, None),
+        ("in Q3 it is due", None, "2026-09-30"),
+        ("we bill weekly from next month on", "2026-06-01", None),
+        ("last year was better", "2025-01-01", None),
+        ("it closes at the end of the year", None, "2026-12-31"),
+        ("we freeze from Monday for two weeks", "2026-05-18", "2026-05-31"),
+        ("for the next three weeks Ana covers for me", "2026-05-12", "2026-06-02"),
+        ("the demo is a week from Monday", None, "2026-05-25"),
+        ("the report is due in six months", None, "2026-11-12"),
+        ("two weeks from now it opens", None, "2026-05-26"),
+        ("the talk is on Friday 22 May", None, "2026-05-22"),
+        ("the talk is on Friday the 22", None, "2026-05-22"),
+        ("we stay on 14 until the end of March", None, "2027-03-31"),
+        ("two days before that", None, None),
         ("the meeting is every friday", None, None),
         ("this is the 2nd try on 3.9", None, None),
         ("nothing dated here", None, None),
@@ -56,12 +72,87 @@ def test_english(text: str, start: str | None, end: str | None) -> None:
         ("fertig bis Ende Juni", None, "2026-06-30"),
         ("heißt ab heute anders", "2026-05-12", None),
         ("nächste Woche Mittwoch", None, "2026-05-20"),
+        ("seit März 2025 läuft das", "2025-03-01", None),
+        ("ab Q3 auf Postgres 17", "2026-07-01", None),
+        ("ab nächstem Monat", "2026-06-01", None),
+        ("fertig bis Jahresende", None, "2026-12-31"),
+        ("Montag in einer Woche ist Abnahme", None, "2026-05-25"),
+        ("er ist ab Montag zwei Wochen weg", "2026-05-18", "2026-05-31"),
+        ("bis spätestens 15.07", None, "2026-07-15"),
+        ("übernächste Woche ist Messe", None, "2026-05-31"),
         ("eingezogen wird zum 5. jedes Monats", None, None),
         ("die Wartung ist immer mittwochs", None, None),
     ],
 )
 def test_german(text: str, start: str | None, end: str | None) -> None:
     assert (start, end) == _days(text, "de")
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("sedan förra tisdagen kör vi på den", "2026-05-05", None),
+        ("från och med nästa måndag", "2026-05-18", None),
+        ("hon är borta från måndag i två veckor", "2026-05-18", "2026-05-31"),
+        ("jour från på måndag och två veckor framåt", "2026-05-18", "2026-05-31"),
+        ("mässan är 4-6 juni", "2026-06-04", "2026-06-06"),
+        ("senast 15/7", None, "2026-07-15"),
+        ("fredag den 22 är det klart", None, "2026-05-22"),
+        ("från nästa månad", "2026-06-01", None),
+        ("i slutet av året", None, "2026-12-31"),
+        ("idag om en vecka", None, "2026-05-19"),
+        ("för tre dagar sedan", "2026-05-09", None),
+        ("sedan 2024", "2024-01-01", None),
+        ("varje fredag", None, None),
+        ("vi är 15/20 klara", None, None),
+    ],
+)
+def test_swedish(text: str, start: str | None, end: str | None) -> None:
+    assert (start, end) == _days(text, "sv")
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("od zeszłego wtorku działa", "2026-05-05", None),
+        ("od przyszłego miesiąca", "2026-06-01", None),
+        ("nie ma jej od poniedziałku przez dwa tygodnie", "2026-05-18", "2026-05-31"),
+        ("targi są od 4 do 6 czerwca", "2026-06-04", "2026-06-06"),
+        ("oddajemy za tydzień", None, "2026-05-19"),
+        ("zmieniliśmy to miesiąc temu", "2026-04-12", None),
+        ("najpóźniej 15.07", None, "2026-07-15"),
+        ("w piątek 22 maja", None, "2026-05-22"),
+        ("do końca roku", None, "2026-12-31"),
+        ("od 2024", "2024-01-01", None),
+        ("w każdy piątek", None, None),
+    ],
+)
+def test_polish(text: str, start: str | None, end: str | None) -> None:
+    assert (start, end) == _days(text, "pl")
+
+
+@pytest.mark.parametrize(("text", "language"), [("下个月开始", "zh"), ("来月から", "ja")])
+def test_next_month_begins_on_its_first_day_in_a_language_that_parts_no_words(text: str, language: str) -> None:
+    assert ("2026-06-01", None) == _days(text, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("the report is due two weeks before that", "en"),
+        ("der Bericht muss zwei Wochen vorher fertig sein", "de"),
+        ("rapporten ska vara klar två veckor innan", "sv"),
+        ("raport ma być dwa tygodnie wcześniej", "pl"),
+    ],
+)
+def test_a_distance_from_another_date_is_counted_from_the_one_named_before(text: str, language: str) -> None:
+    held = validity(text, TUESDAY, language, anchor=date(2026, 6, 30))
+    assert "2026-06-16" == str(held.valid_to and held.valid_to.date())
+
+
+def test_who_mixes_languages_is_understood_in_both() -> None:
+    held = validity("ich bin ab Donnerstag weg, back on the 31st", TUESDAY, "de", also=["en"])
+    assert ("2026-05-14", "2026-05-31") == tuple(str(each and each.date()) for each in (held.valid_from, held.valid_to))
 
 
 def _days(text: str, language: str) -> tuple[str | None, str | None]:

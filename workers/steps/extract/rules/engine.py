@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from nextlevel.lang.normal import Clause, clauses, normal_name
 from nextlevel.lang.tokens import content_words
@@ -15,11 +16,12 @@ from .accepted import accepted
 from .actions import workflow
 from .directive import Directive, directive, implied
 from .focus import Focus, focus_of
-from .names import names, technology
+from .mentions import is_known, spoken_of
+from .names import names
 from .pack import TRIM, Pack, load
-from .patterns import by_patterns, with_entity
+from .patterns import by_patterns
 from .pieces import expanded, mended, pieces, without_filler
-from .spoken import in_fiction, language_of, pack_of
+from .spoken import in_fiction, language_of, languages_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
 from .statement import bare_slot, is_clear, parse
 from .weighing import fewest, stated, weight
@@ -35,12 +37,15 @@ _ACCEPTED = 0.7
 
 @dataclass(slots=True)
 class _Run:
-    """The state of one extraction."""
+    """The state of one extraction. `languages` are those of the session so far, `named` the day last spoken of."""
 
     turn: Turn
     text: str
     focus: Focus
     mood: Mood
+    languages: frozenset[str]
+    named: date | None = None
+    latest: tuple[int, int] = (-1, 0)
     candidates: list[Candidate] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     retractions: list[str] = field(default_factory=list)
@@ -58,7 +63,8 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     text, pasted = without_dump(text)
     language = language_of(text, window)
     pack = load(language)
-    run = _Run(turn, text, focus_of(turn, window, pack), Mood(fiction=in_fiction(window)))
+    mood = Mood(fiction=in_fiction(window))
+    run = _Run(turn, text, focus_of(turn, window, pack), mood, languages_of(text, language, window))
     if cut:
         run.drop(f"{cut} characters of {len(turn.user_text)}", Why.CUT)
     if pasted:
@@ -78,7 +84,9 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     if pack is not None:
         _accept(turn, window, pack, run)
     if turn.tools and (found := workflow(turn, *_task(text, run.focus), pack)) is not None:
-        run.candidates.append(found)
+        run.candidates.append(
+            replace(found, entities=spoken_of(found, f"{found.span}; {found.object}", pack, run.focus))
+        )
     return Extraction(tuple(_distinct(run.candidates)[:MOST_CANDIDATES]), tuple(run.dropped), tuple(run.retractions))
 
 
@@ -157,26 +165,41 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     if why is None and (ceased := _ceased(text, pack, run.focus)) is not None:
         run.retractions.append(ceased)
         why = Why.NO_LONGER
+    if why is None and _only_dates(clause.text if clause.text.endswith(piece) else piece, clause, pack, run):
+        return None
     found = list(_candidates(text, piece, clause, pack, run)) if why is None else []
     for name, kind in names_in(text, pack):
         run.focus.saw(name, kind)
-    if (named := pack.find("named_last", text)) and not _is_known(named["name"], pack):
+    if (named := pack.find("named_last", text)) and not is_known(named["name"], pack.language):
         run.focus.saw(named["name"], EntityType.PERSON)
     if not found:
         why = why or Why.NOTHING
         run.drop(piece, why)
     corrects = slipped or pack.has("correction", piece) or pack.match("objection", clause.text) is not None
     run.candidates += [
-        replace(each, corrects=each.corrects or corrects, entities=_with_project(each, run.focus)) for each in found
+        replace(each, corrects=each.corrects or corrects, entities=spoken_of(each, clause.text, pack, run.focus))
+        for each in found
     ]
+    if found:
+        run.latest = (clause.sentence, len(found))
     if found and found[-1].subject != "user":
         run.focus.topic = found[-1].subject
     return why
 
 
-def _is_known(word: str, pack: Pack) -> bool:
-    """Whether a capitalised word is that of a day or of a technology, and nobody's name."""
-    return technology().search(word) is not None or temporal.is_of_calendar(word, pack.language)
+def _only_dates(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
+    """Whether a piece without a verb only tells since or until when what the sentence has just said holds."""
+    sentence, size = run.latest
+    if sentence != clause.sentence or pack.verbs.search(text) or not temporal.begins_with_bound(text, pack.language):
+        return False
+    held = temporal.validity(text, run.turn.at, pack.language, anchor=run.named)
+    if held.valid_from is None and held.valid_to is None:
+        return False
+    for n in range(len(run.candidates) - size, len(run.candidates)):
+        each = run.candidates[n]
+        if each.valid_from is None and each.valid_to is None:
+            run.candidates[n] = replace(each, valid_from=held.valid_from, valid_to=held.valid_to)
+    return True
 
 
 def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) -> Iterator[Candidate]:
@@ -208,7 +231,9 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
 
 def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Candidate:
     """What all candidates of a piece share."""
-    held = temporal.validity(text, run.turn.at, pack.language)
+    also = [other for other in run.languages if other != pack.language]
+    held = temporal.validity(text, run.turn.at, pack.language, also=also, anchor=run.named)
+    run.named = held.named or run.named
     whole = expanded(mended(clause.text, pack)[0], pack)
     return Candidate(
         type=BlockType.PROCEDURAL if pack.has("steps", text) else BlockType.LEARNED_PATTERN,
@@ -246,12 +271,6 @@ def _wished(wish: Directive, draft: Candidate) -> Candidate:
         confidence=wish.confidence,
         rule=wish.rule,
     )
-
-
-def _with_project(candidate: Candidate, focus: Focus) -> tuple[tuple[str, EntityType], ...]:
-    """What a candidate is about is one of its entities, where the project is known by name."""
-    about = focus.project is not None and candidate.subject == focus.project
-    return with_entity(candidate.entities, candidate.subject, EntityType.PROJECT) if about else candidate.entities
 
 
 # ---- taking back, accepting, tasks, order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from nextlevel.lang import detect
@@ -13,6 +14,7 @@ from .pieces import speaks
 _ENOUGH_WORDS = 5
 _LOOK_BACK = 3
 _LONGEST = 500
+_SENTENCE_END = re.compile(r"[.!?\n,]\s+")
 
 
 def language_of(text: str, window: Sequence[Turn]) -> str:
@@ -20,6 +22,13 @@ def language_of(text: str, window: Sequence[Turn]) -> str:
     if len(text.split()) < _ENOUGH_WORDS and window and detect.certain(text) is None:
         text = " ".join([*(turn.user_text[:_LONGEST] for turn in window[-_LOOK_BACK:]), text])
     return detect.language(text)
+
+
+def languages_of(text: str, language: str, window: Sequence[Turn]) -> frozenset[str]:
+    """The languages that the user speaks in this session: whoever mixes them does so inside a sentence too."""
+    told = [turn.user_text[:_LONGEST] for turn in window[-_LOOK_BACK:]]
+    sure = (detect.certain(sentence) for each in (*told, text) for sentence in _SENTENCE_END.split(each[:_LONGEST]))
+    return frozenset({language, *(each for each in sure if each is not None)})
 
 
 def pack_of(text: str, language: str) -> Pack | None:
