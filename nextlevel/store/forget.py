@@ -57,7 +57,12 @@ async def forget_blocks(
 
 
 async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: str) -> Forgotten:
-    """Take an undone turn back: what stood on it alone goes, its words go, its number stays."""
+    """Take an undone turn back: what stood on it alone goes, its words go, its number stays.
+
+    Another person's turn is left alone, and one that has not arrived yet is stopped by its tombstone.
+    """
+    if not await conn.fetchval(SQL.forget.said_by, scope.tenant_id, turn_id, scope.user_id):
+        return NOTHING
     gone = await forget_blocks(conn, scope, await blocks.only_from(conn, scope, turn_id))
     await conn.execute(SQL.forget.detach_turn, scope.tenant_id, turn_id)
     await conn.execute(SQL.forget.scrub_turn, scope.tenant_id, turn_id)

@@ -33,6 +33,7 @@ _QUERY_HEAD, _QUERY_TAIL = 1_000, 500
 _LINES = 5
 _QUOTE_CHARS = 240
 _STILL_SEEN_TURNS = 10
+"""Turns of the session that tier 2 leaves out: the model has them before its eyes, unless they were compacted away."""
 # Not strftime: its names depend on the host's locale.
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -64,7 +65,7 @@ def recall(home: Home, speaker: Speaker, session: str, query: str, *, brief: boo
     if speaker.chat is None:
         try:
             share_s = total * SERVICE_SHARE
-            return Recalled(_ask_service(home, speaker, session, query, share_s, brief=brief), "service")
+            return Recalled(ask_service(home, speaker, session, query, share_s, brief=brief), "service")
         except NextLevelError as error:
             why.append(str(error))
         try:
@@ -92,7 +93,7 @@ def warm_up(home: Home, speaker: Speaker, session: str, query: str) -> None:
     """
     query = prepared(query)
     if query and speaker.chat is None and home.service is not None:
-        _ask_service(home, speaker, session, query, _WARM_SEARCH_S, warm=True)
+        ask_service(home, speaker, session, query, _WARM_SEARCH_S, warm=True)
 
 
 def prepared(query: str) -> str:
@@ -107,7 +108,7 @@ def scope_of(home: Home, speaker: Speaker) -> dict[str, str]:
     return {"install": home.config.install, "profile": speaker.profile, "principal": speaker.principal}
 
 
-def _ask_service(
+def ask_service(
     home: Home,
     speaker: Speaker,
     session: str,
@@ -117,6 +118,11 @@ def _ask_service(
     warm: bool = False,
     brief: bool = False,
 ) -> str:
+    """The service's context for a prepared query.
+
+    Raises:
+        ServiceUnreachable: it does not answer in time, or refuses.
+    """
     service = home.service
     if service is None:
         raise ServiceUnreachable("no service_url in config.json")
@@ -170,13 +176,14 @@ def warm_key(install: str, speaker: Speaker, session: str) -> str:
 def _short_term(home: Home, speaker: Speaker, session: str, query: str, wait_s: float) -> list[str]:
     if not home.has_database:
         return []
+    in_prompt = home.ledgers.of(session).turns_in_prompt
     found = search(
         home.database,
         query,
         _LINES,
         reader=speaker.reader,
         session=session,
-        skip_last=_STILL_SEEN_TURNS,
+        skip_last=_STILL_SEEN_TURNS if in_prompt is None else min(in_prompt, _STILL_SEEN_TURNS),
         wait_s=wait_s,
     )
     terms = set(content_words(query))

@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nextlevel.errors import ServiceUnreachable, ShortTermUnavailable
 from nextlevel.producers.shortterm import outbox
+from nextlevel.producers.shortterm.outbox import Draft
+from nextlevel.producers.shortterm.search import recent
 
-from . import VERSION, project
+from . import VERSION, compaction, project
 from .config import Config, load, new_install_id, path_of, save
 from .home import Home, of
+from .ledger import Ledger
 from .prefetch import Recalled, recall, warm_up
-from .speaker import Speaker
+from .rewind import LOOK_BACK, mark, undone
+from .speaker import Speaker, bounded
 from .tools import SCHEMAS, Tools, failure
-from .turns import Message, compose
+from .turns import Message, compose, current_rows, now
 
 if TYPE_CHECKING:
     Base = object
@@ -70,6 +74,7 @@ class Provider(Base):
         self._home: Home | None = None
         self._speaker = Speaker()
         self._session = "none"
+        self._unended = ""  # the session that had turns here and whose end was not told yet
         self._warn: Callable[[str], None] | None = None
         self.last_recall = Recalled("", "none")
         """The last prefetch: its rung, and why higher ones did not answer."""
@@ -96,7 +101,8 @@ class Provider(Base):
 
     @_guarded(None)
     def shutdown(self, **kwargs: Any) -> None:
-        """Nothing to save: each turn is on the disk. Connections and tier 2 are the process's."""
+        """Each turn is on the disk already: only the session's end is told. Connections are the process's."""
+        self._end_session()
 
     @_guarded("")
     def system_prompt_block(self, **kwargs: Any) -> str:
@@ -112,10 +118,14 @@ class Provider(Base):
             return ""
         session = session_id or self._session
         ledger = home.ledgers.of(session)
-        brief = ledger.brief_due
+        brief, compacted = ledger.brief_due, ledger.carry_due
         self.last_recall = recall(home, self._speaker, session, query, brief=brief)
         home.counters[f"rung_{self.last_recall.rung}"] += 1
-        return ledger.offer(self.last_recall.text, with_brief=brief and self.last_recall.rung == "service")
+        text = self.last_recall.text
+        if compacted:
+            text = compaction.after(home, self._speaker, compacted, text)
+        briefed = brief and self.last_recall.rung == "service"
+        return ledger.offer(text, with_brief=briefed, with_carry=bool(compacted))
 
     @_guarded(None)
     def queue_prefetch(self, query: str = "", *, session_id: str = "", **kwargs: Any) -> None:
@@ -161,8 +171,12 @@ class Provider(Base):
             return
         home.before_first_write()
         unsaved = ledger.unsaved()
-        written = outbox.append(home.database, draft, occurrence=replay.get("occurrence"), injected=unsaved)
-        ledger.turn_kept(unsaved, len(messages or ()))
+        undone = self._undone(ledger, session, messages or (), user_content)
+        written = outbox.append(
+            home.database, draft, occurrence=replay.get("occurrence"), injected=unsaved, undone=undone
+        )
+        ledger.turn_kept(unsaved, None if messages is None else len(messages))
+        ledger.end, ledger.told_of_undo, self._unended = mark(messages or ()), False, session
         home.counters["kept" if written.new else "known"] += 1
         home.deliver()
 
@@ -173,6 +187,14 @@ class Provider(Base):
         # By which rung the turn was served: found later beside what it said.
         known["recall"] = self.last_recall.rung
         return {"plugin": VERSION, **{name: value for name, value in known.items() if value}, **place}
+
+    def _undone(self, ledger: Ledger, session: str, messages: Sequence[Message], user: str) -> list[str]:
+        """The turns that were taken back since the last one."""
+        home, current = self._home, current_rows(messages, user)
+        if home is None or not current or not home.has_database or (ledger.end and ledger.end.precedes(messages)):
+            return []
+        turns = recent(home.database, [session], LOOK_BACK, reader=self._speaker.reader)
+        return undone(turns, messages[: len(messages) - len(current)], told=ledger.told_of_undo)
 
     def _injected(self, session: str) -> set[bytes]:
         return outbox.injected(self._home.database, session) if self._home and self._home.has_database else set()
@@ -189,12 +211,15 @@ class Provider(Base):
 
     @_guarded("")
     def on_pre_compress(self, messages: Any = None, **kwargs: Any) -> str:
-        """Each turn is kept already: there is nothing to save from the compaction."""
-        return ""
+        """Exact values for the summary, in 100 ms. Each turn is kept already, but the model no longer sees it."""
+        home = self._home
+        if home is None or not home.config.injects:
+            return ""
+        return compaction.before(home, self._speaker, self._session, messages or ())
 
     @_guarded(None)
     def on_session_end(self, messages: Any = None, **kwargs: Any) -> None:
-        """Comes at each compaction too, or never: only a hint to deliver."""
+        """Comes at each compaction too, before the last turn, or never: only a hint to deliver."""
         if self._home is not None and self._home.has_database:
             self._home.deliver_aside()
 
@@ -209,10 +234,30 @@ class Provider(Base):
         reason: str = "",
         **kwargs: Any,
     ) -> None:
-        """Follow the session. After a compaction or an undo, what was injected may be gone from the prompt."""
+        """Follow the session. After a compaction or an undo, what was injected is gone from the prompt, or may be."""
+        if reset:
+            self._end_session()
         self._session = str(new_session_id or self._session)
-        if self._home is not None and (rewound or reason == "compression" or new_session_id == parent_session_id):
-            self._home.ledgers.of(self._session).prompt_cleared()
+        if self._home is None:
+            return
+        ledger = self._home.ledgers.of(self._session)
+        parent = self._home.ledgers.of(parent_session_id) if parent_session_id else None
+        if reason == "compression":
+            ledger.compacted(parent)
+        elif reason == "branch" and parent is not None:
+            ledger.branched(parent)
+        elif rewound or new_session_id == parent_session_id:
+            ledger.rewound()
+
+    def _end_session(self) -> None:
+        """Tell that the session had its last turn, a hint as good as any: it may be resumed, and others never tell."""
+        session, self._unended = self._unended, ""
+        if session and self._home is not None:
+            speaker = self._speaker
+            whose = {"profile": speaker.profile, "principal": speaker.principal, "chat": speaker.chat}
+            draft = Draft(kind="session_end", session=bounded(session, 512), at=now(), **whose)
+            outbox.append(self._home.database, draft)
+            self._home.deliver()
 
     @_guarded(None)
     def on_delegation(self, task: str = "", result: str = "", *, child_session_id: str = "", **kwargs: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +22,7 @@ from .home import Home
 from .prefetch import day, prepared, scope_of
 from .prefetch import quote as best_line
 from .speaker import Speaker, bounded
+from .turns import now
 
 MAX_ANSWER_CHARS = 8_000
 _ASK_S = 5.0
@@ -213,7 +213,7 @@ class Tools:
         draft = Draft(
             kind=kind,
             session=bounded(self._session, 512),
-            at=datetime.now().astimezone().isoformat(timespec="seconds"),
+            at=now(),
             profile=self._speaker.profile,
             principal=self._speaker.principal,
             chat=self._speaker.chat,

@@ -138,6 +138,11 @@ def _said_at(rows: Sequence[Message]) -> str:
     stamp = rows[0].get("timestamp") if rows else None
     if isinstance(stamp, (int, float)) and not isinstance(stamp, bool) and 0 < stamp < 2**33:
         return datetime.fromtimestamp(stamp).astimezone().isoformat(timespec="seconds")
+    return now()
+
+
+def now() -> str:
+    """This moment in local time, with its offset."""
     return datetime.now().astimezone().isoformat(timespec="seconds")
 
 

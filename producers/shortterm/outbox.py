@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from nextlevel.errors import MalformedEvent
@@ -16,6 +16,7 @@ from nextlevel.model import ToolCall
 from . import sql
 from .database import Database
 from .identity import current, take_number
+from .search import hide_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,37 +49,55 @@ class Written:
 
 
 def append(
-    database: Database, draft: Draft, *, occurrence: int | None = None, injected: Iterable[bytes] = ()
+    database: Database,
+    draft: Draft,
+    *,
+    occurrence: int | None = None,
+    injected: Iterable[bytes] = (),
+    undone: Sequence[str] = (),
 ) -> Written:
     """Put an event on the disk. When this returns it survives a kill and a power cut.
 
     `occurrence` counts from 0 how often the same pair of texts came before in its session. A live turn leaves it to the
     outbox; who tells a conversation again (import, demo) counts it there, so that what is told twice is one turn.
-    `injected` are hashes of lines that recall has put before the model since the last turn.
+    `injected` are hashes of lines that recall has put before the model since the last turn. `undone` are turns that the
+    host took back before this one: they are retracted with it, and shown no more.
 
     Raises:
         ShortTermUnavailable: the disk refuses; nothing was written.
         MalformedEvent: the draft breaks the contract of the turn event.
     """
+    with database.transaction() as connection:
+        connection.executemany(sql.ADD_INJECTED, [{"session": draft.session, "line": line} for line in injected])
+        if undone:
+            _write(connection, database, retraction(draft, undone), None)
+            hide_in(connection, undone)
+        return _write(connection, database, draft, occurrence)
+
+
+def retraction(draft: Draft, turns: Sequence[str]) -> Draft:
+    """The order to take turns back, in the name of who speaks in `draft`."""
+    return replace(draft, kind="retract", user_text="", assistant_text="", tools=(), meta={}, body={"turns": [*turns]})
+
+
+def _write(connection: sqlite3.Connection, database: Database, draft: Draft, occurrence: int | None) -> Written:
     scope = f"{draft.profile}\n{draft.principal}"
     if draft.kind != "turn":  # what is not said but ordered: other orders have other bodies
         scope += f"\n{draft.kind}\n{json.dumps(draft.body, sort_keys=True)}"
     told = (scope, draft.session, draft.user_text, draft.assistant_text)
     pair = fingerprint(*told, 0)
-    with database.transaction() as connection:
-        connection.executemany(sql.ADD_INJECTED, [{"session": draft.session, "line": line} for line in injected])
-        if occurrence is None:
-            occurrence = int(connection.execute(sql.COUNT_PAIR, {"pair": pair}).fetchone()[0])
-        fp = fingerprint(*told, occurrence)
-        known = connection.execute(sql.FIND_FINGERPRINT, {"fp": fp}).fetchone()
-        if known is not None:
-            return Written(f"{known['install']}:{known['seq']}", new=False)
-        install, seq = take_number(connection, base=database.base, home=database.home, copied=database.copied)
-        turn = 0
-        if draft.kind == "turn":
-            turn = int(connection.execute(sql.NEXT_TURN, {"session": draft.session}).fetchone()[0])
-        event = _event(draft, id=f"{install}:{seq}", fp=fp, turn=turn)
-        _insert(connection, event, pair=pair, chat=draft.chat)
+    if occurrence is None:
+        occurrence = int(connection.execute(sql.COUNT_PAIR, {"pair": pair}).fetchone()[0])
+    fp = fingerprint(*told, occurrence)
+    known = connection.execute(sql.FIND_FINGERPRINT, {"fp": fp}).fetchone()
+    if known is not None:
+        return Written(f"{known['install']}:{known['seq']}", new=False)
+    install, seq = take_number(connection, base=database.base, home=database.home, copied=database.copied)
+    turn = 0
+    if draft.kind == "turn":
+        turn = int(connection.execute(sql.NEXT_TURN, {"session": draft.session}).fetchone()[0])
+    event = _event(draft, id=f"{install}:{seq}", fp=fp, turn=turn)
+    _insert(connection, event, pair=pair, chat=draft.chat)
     return Written(event.id, new=True)
 
 

@@ -75,20 +75,44 @@ def search(
     return [each for each in found if each.share >= _FLOOR][:limit]
 
 
+def recent(
+    database: Database, sessions: Iterable[str], limit: int, *, reader: Reader, wait_s: float = 1.0
+) -> list[Found]:
+    """The last turns of these sessions, newest first, without those that are hidden.
+
+    Raises:
+        ShortTermUnavailable: tier 2 can't be read, or not within about `wait_s` seconds.
+    """
+    whose = {"profile": reader.profile, "principal": reader.principal, "chat": reader.chat}
+    asked = {"sessions": json.dumps(list(sessions)), "limit": limit, **whose}
+    with database.reading(wait_s=wait_s) as connection:
+        rows = connection.execute(sql.RECENT, asked).fetchall()
+    found = []
+    for row in rows:
+        event = json.loads(row["event"])
+        found.append(Found(row["id"], row["session"], event["at"], event["user_text"], event["assistant_text"], 1.0))
+    return found
+
+
 def hide(database: Database, turns: Iterable[str]) -> None:
     """Never show these turns again: something said in them was forgotten.
 
     Raises:
         ShortTermUnavailable: tier 2 can't be written.
     """
+    with database.transaction() as connection:
+        hide_in(connection, turns)
+
+
+def hide_in(connection: sqlite3.Connection, turns: Iterable[str]) -> None:
+    """`hide`, inside the transaction that says why."""
     by_install: dict[str, list[int]] = {}
     for turn in turns:
         install, _, seq = turn.rpartition(":")
         if seq.isdecimal():
             by_install.setdefault(install, []).append(int(seq))
-    with database.transaction() as connection:
-        for install, seqs in by_install.items():
-            connection.execute(sql.HIDE_TURNS, {"install": install, "seqs": json.dumps(seqs)})
+    for install, seqs in by_install.items():
+        connection.execute(sql.HIDE_TURNS, {"install": install, "seqs": json.dumps(seqs)})
 
 
 def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, tuple[float, int]]:

@@ -100,3 +100,12 @@ async def test_a_no_longer_closes_a_fact_and_keeps_its_history(bench):
     await bench.remember(FACT)
     await bench.remember(event("waldseilgarten-crm no longer runs on port 8080.", seq=2))
     assert not any("8080" in object_ for _, _, object_ in await bench.facts("active"))
+
+
+async def test_another_persons_turn_cannot_be_taken_back(bench):
+    """Its number can be guessed; whose it is cannot be changed by asking."""
+    await bench.remember(FACT)
+    order = event("", seq=2, kind="retract", assistant_text="", body={"turns": ["home:1"]}, principal="telegram:666")
+    await bench.remember(order)
+    assert {"home:1": "stored", "home:2": "stored"} == await bench.states()
+    assert 1 == len(await bench.facts())

@@ -38,6 +38,11 @@ DELETE FROM entities e WHERE e.tenant_id = $1 AND e.user_id = $2
    AND NOT EXISTS (SELECT FROM mentions m WHERE m.tenant_id = $1 AND m.entity_id = e.entity_id)
    AND NOT EXISTS (SELECT FROM blocks b WHERE b.tenant_id = $1 AND b.subject_entity = e.entity_id);
 
+-- name: said_by
+-- Whether a turn is there and is this person's.
+-- $1 tenant · $2 turn · $3 user
+SELECT EXISTS (SELECT FROM turns WHERE tenant_id = $1 AND id = $2 AND user_id = $3);
+
 -- name: detach_turn
 -- The blocks that others confirmed go on without this turn.
 -- $1 tenant · $2 turn

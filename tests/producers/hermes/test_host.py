@@ -39,7 +39,7 @@ def home(tmp_path: Path, service: Service, valkey: TestValkey, monkeypatch: pyte
 def on_stream(valkey: TestValkey) -> list[tuple[str, str, int]]:
     with Client.from_url(valkey.url) as client:
         events = [decode(fields) for _, fields in client.xrange("nl:turns")]
-    return [(event.user_text, event.assistant_text, event.turn) for event in events]
+    return [(event.user_text, event.assistant_text, event.turn) for event in events if event.kind == "turn"]
 
 
 def test_the_hosts_manager_drives_the_plugin(home: Path, valkey: TestValkey, service: Service) -> None:

@@ -34,7 +34,7 @@ def test_a_compaction_makes_room_again() -> None:
     ledger = Ledger()
     ledger.offer(block(A))
     ledger.turn_kept([], 20)
-    ledger.prompt_cleared()
+    ledger.compacted()
     assert block(A) == ledger.offer(block(A))
     ledger.turn_kept([], 22)
     ledger.turn_kept([], 6)

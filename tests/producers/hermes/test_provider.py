@@ -57,7 +57,7 @@ def test_the_session_comes_with_the_turn(enrol: Enrol, agent: Agent) -> None:
     provider.sync_turn("a", "b", session_id="s2")
     provider.on_session_switch("s3", parent_session_id="s1", reset=True)
     provider.sync_turn("c", "d")
-    assert ["s2", "s3"] == [event["session"] for event in events(home)]
+    assert ["s2", "s3"] == [event["session"] for event in events(home) if event["kind"] == "turn"]
 
 
 def test_where_a_local_user_works_goes_with_the_turn(enrol: Enrol, agent: Agent, tmp_path: Path) -> None:
