@@ -20,6 +20,7 @@ def _extract(text: str) -> Extraction:
     ("text", "predicate", "value"),
     [
         ("后端的端口是8080", "runs_on_port", "8080"),
+        ("端口昨天改成9090了", "runs_on_port", "9090"),
         ("服务器地址是 10.0.0.4", "has_address", "10.0.0.4"),
         ("数据库用的是 Postgres 16", "uses_database", "Postgres 16"),
         ("API 部署在 maple-2 上", "on_host", "maple-2"),
