@@ -18,8 +18,8 @@ setup: links $(VENV)/.installed ## make .venv and install nextlevel into it
 demo: setup ## play a month of sessions through everything, on this machine only (under .demo/)
 	@$(BIN)/nextlevel demo $(ARGS)
 
-test: dev host ## run all tests: on a real Postgres, a real Valkey and a real Hermes
-	@$(BIN)/pytest $(ARGS)
+test: dev host ## run the tests: on a real Postgres, a real Valkey and a real Hermes; ARGS="-m journey" the long ones
+	@$(BIN)/pytest --numprocesses logical --dist loadfile $(ARGS)
 
 test-browser: dev ## drive the dashboard with Chromium, which is installed where there is none and we may
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraints constraints.txt --editable '.[dev,browser]'

@@ -11,7 +11,7 @@ from tests.support import stores
 
 @pytest.fixture(scope="session")
 async def postgres() -> AsyncIterator[stores.TestPostgres]:
-    """One real Postgres for the run. `await postgres.database()` gives a fresh database with the schema."""
+    """One real Postgres for the run. `await postgres.database()` gives an empty database with the schema."""
     stores.remove_leftovers()
     directory = stores.make_dir()
     server = stores.TestPostgres(directory)
@@ -42,8 +42,16 @@ async def valkey(shared_valkey: stores.TestValkey) -> stores.TestValkey:
 
 @pytest.fixture
 async def database(postgres: stores.TestPostgres) -> AsyncIterator[stores.Database]:
-    """A fresh database with the whole schema, for one test."""
+    """A database with the whole schema and no row, for one test."""
     made = await postgres.database()
+    yield made
+    await postgres.give_back(made)
+
+
+@pytest.fixture
+async def spoilt_database(postgres: stores.TestPostgres) -> AsyncIterator[stores.Database]:
+    """A database with the whole schema, for one test that alters it."""
+    made = await postgres.new_database()
     yield made
     await postgres.drop(made)
 

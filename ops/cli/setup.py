@@ -98,7 +98,7 @@ def _write(out: Console, settings: Settings, values: dict[str, str], *, yes: boo
 
     change = file.planned(config_file(), values)
     if not change.diff:
-        out.print(f"{change.path} says so already")
+        out.print(f"{change.path} says so already", soft_wrap=True)
     else:
         out.print(f"{change.path}:", *change.diff, sep="\n", soft_wrap=True)
         if not yes:
@@ -108,4 +108,4 @@ def _write(out: Console, settings: Settings, values: dict[str, str], *, yes: boo
     found = origins(settings)
     for name in values:
         if found[name] in {"environment", "secret file"}:
-            out.print(f"But NEXTLEVEL_{name.upper()} is set ({found[name]}) and wins.", style="yellow")
+            out.print(f"But NEXTLEVEL_{name.upper()} is set ({found[name]}) and wins.", style="yellow", soft_wrap=True)

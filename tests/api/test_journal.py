@@ -78,11 +78,16 @@ async def test_while_postgres_is_away_recalls_are_lost_and_counted(own_postgres,
 async def test_a_journal_that_can_not_be_written_takes_nothing_along(app, as_nele, nele, database):
     """A service on a database that is not migrated yet still answers, and still stops cleanly."""
     await nele.tell("crm", "runs_on_port", "8080")
-    admin = await asyncpg.connect(database.admin_dsn)
-    await admin.execute("ALTER TABLE recalls RENAME TO elsewhere")
-    await admin.close()
+    await renamed(database, "recalls", "elsewhere")
     ask = {"query": "which port does the crm run on?", "scope": scope(), "mode": "search"}
     assert (await as_nele.post("/v1/recall", json=ask)).json()["items"]
     services = app.state.services
     await services.journal.flush()
     assert 1 == services.journal.figures().lost
+    await renamed(database, "elsewhere", "recalls")
+
+
+async def renamed(database, old: str, new: str) -> None:
+    admin = await asyncpg.connect(database.admin_dsn)
+    await admin.execute(f"ALTER TABLE {old} RENAME TO {new}")
+    await admin.close()

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 BENCHES = ("sync_turn", "prefetch", "pipeline")
 WITHIN_S = 300  # seconds where nobody else is busy; what it waits for are conditions
 
-pytestmark = pytest.mark.timeout(WITHIN_S)
+pytestmark = [pytest.mark.journey, pytest.mark.timeout(WITHIN_S)]
 
 
 @pytest.fixture(scope="module", params=BENCHES)

@@ -20,6 +20,8 @@ from tests.support import stores
 
 WITHIN_S = 110
 
+pytestmark = pytest.mark.journey
+
 
 @pytest.fixture(scope="module")
 def ground() -> Iterator[Path]:

@@ -95,6 +95,7 @@ async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
     stores.remove_dir(directory)
 
 
+@pytest.mark.journey
 async def test_a_turn_told_to_the_plugin_is_recalled_from_the_fleet(fleet: Fleet) -> None:
     """Each service as its container runs it: command, environment, secrets, probe; its servers by TCP."""
     code, said = await fleet.run("migrate")

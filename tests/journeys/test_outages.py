@@ -38,6 +38,8 @@ FACTS = [
     ("pegelwacht runs on port 9000.", "runs_on_port"),
 ]
 
+pytestmark = pytest.mark.journey
+
 
 @dataclass
 class House:

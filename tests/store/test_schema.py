@@ -78,21 +78,21 @@ async def test_a_database_without_schema_is_refused_with_the_command_that_mends_
         ("UPDATE schema_migrations SET sha256 = 'other'", "changed after"),
     ],
 )
-async def test_a_database_from_another_program_version_is_refused(database, statement, words):
+async def test_a_database_from_another_program_version_is_refused(spoilt_database, statement, words):
     """An old program on a new schema, or an edited migration, would corrupt quietly."""
-    conn = await asyncpg.connect(database.admin_dsn)
+    conn = await asyncpg.connect(spoilt_database.admin_dsn)
     await conn.execute(statement)
     await conn.close()
     with pytest.raises(Misconfigured, match=words):
-        await migrate.migrate(database.admin_dsn)
+        await migrate.migrate(spoilt_database.admin_dsn)
 
 
-async def test_a_program_newer_than_its_database_says_so(database):
-    conn = await asyncpg.connect(database.admin_dsn)
+async def test_a_program_newer_than_its_database_says_so(spoilt_database):
+    conn = await asyncpg.connect(spoilt_database.admin_dsn)
     await conn.execute("UPDATE schema_migrations SET version = -version")
     await conn.close()
     with pytest.raises(Misconfigured, match="nextlevel migrate"):
-        await migrate.check(database.dsn)
+        await migrate.check(spoilt_database.dsn)
 
 
 @pytest.mark.parametrize("path", sorted(SQL_DIR.glob("*.sql")), ids=lambda path: path.stem)

@@ -220,9 +220,11 @@ async def test_a_postgres_without_pgvector(ours: Settings, postgres: stores.Test
         ("DROP TABLE schema_migrations", "nextlevel migrate"),
     ],
 )
-async def test_a_schema_of_another_release(ours: Settings, database: stores.Database, change: str, cure: str) -> None:
-    await _execute(database, change)
-    finding = await only("schema", ours)
+async def test_a_schema_of_another_release(
+    ours: Settings, spoilt_database: stores.Database, change: str, cure: str
+) -> None:
+    await _execute(spoilt_database, change)
+    finding = await only("schema", ours.model_copy(update={"postgres_dsn": spoilt_database.dsn}))
     assert (State.BROKEN, True) == (finding.state, cure in finding.says)
 
 
