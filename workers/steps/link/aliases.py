@@ -1,0 +1,154 @@
+"""The names of one person's entities, so that a word leads to its bearers without a search. And the cache of them."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import TypeVar
+from uuid import UUID
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from nextlevel.lang.inflection import citation_forms
+from nextlevel.lang.normal import normal_name
+from nextlevel.model import EntityType
+from nextlevel.store.entities import Known
+
+from . import lexicon
+
+_WORD = re.compile(r"[^\W_]+")
+_JOINING = re.compile(r"[\s_-]+")
+_Key = TypeVar("_Key", bound=str)
+MOST_SHARING = 8
+"""Bearers of one word that are kept: a word that more of them share tells none."""
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The words of a name in normal form, identifiers taken apart: ("waldseilgarten", "crm")."""
+    return tuple(_WORD.findall(name))
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """A person's names without titles: "frau hinrichs" is ("hinrichs",)."""
+    words = parts(name)
+    return tuple(word for word in words if lexicon.title(word) is None) or words
+
+
+class Aliases:
+    """Grows by `add`; what is taken away needs a new one. All lookups are by whole keys."""
+
+    def __init__(self, rows: Iterable[tuple[str, Known]] = ()) -> None:
+        self._by_name: dict[str, list[Known]] = {}
+        self._by_letters: dict[str, list[Known]] = {}
+        self._by_citation: dict[str, list[Known]] = {}
+        self._by_word: dict[str, list[Known]] = {}
+        self._by_initials: dict[str, list[Known]] = {}
+        self._by_type: dict[EntityType, list[Known]] = {}
+        self._names: dict[UUID, list[str]] = {}
+        self._longest: dict[str, int] = {}
+        self._similar: dict[tuple[str, int], list[str]] = {}
+        self.add(rows)
+
+    def add(self, rows: Iterable[tuple[str, Known]]) -> None:
+        """More names, in normal form. One that is known already changes nothing."""
+        for alias, known in rows:
+            names = self._names.get(known.id)
+            if names is None:
+                names = self._names[known.id] = []
+                _put(self._by_type, known.type, known)
+            if alias not in names:
+                names.append(alias)
+                self._add(alias, known)
+
+    def bearers(self, name: str) -> list[Known]:
+        """Who bears this name in normal form; else whose name differs in hyphens and spaces only."""
+        return self._by_name.get(name) or self._by_letters.get(_JOINING.sub("", name), [])
+
+    def of_citation(self, form: str) -> list[Known]:
+        """Whose alias is this noun in the plural or with an article at its end: "hall lamps", "klubben"."""
+        return self._by_citation.get(form, [])
+
+    def with_word(self, word: str) -> list[Known]:
+        """Who has this word in a name; none where too many share it."""
+        found = self._by_word.get(word, [])
+        return found if len(found) <= MOST_SHARING else []
+
+    def of_initials(self, letters: str) -> list[Known]:
+        """Whose full name begins with these letters, word by word."""
+        return self._by_initials.get(letters, [])
+
+    def only(self, kind: EntityType) -> Known | None:
+        """The one entity of this kind, or None."""
+        found = self._by_type.get(kind, [])
+        return found[0] if len(found) == 1 else None
+
+    def names_of(self, known: Known) -> list[str]:
+        """All names of an entity, in normal form."""
+        return self._names.get(known.id, [])
+
+    def longest_from(self, word: str) -> int:
+        """How many words the longest name has that begins with this one; 0: none does."""
+        return self._longest.get(word, 0)
+
+    def similar(self, word: str, distance: int) -> list[str]:
+        """Words of names that differ from this one by at most so many slips, with the same first letter."""
+        near: list[str] = []
+        for length in range(len(word) - distance, len(word) + distance + 1):
+            known = self._similar.get((word[:1], length), ())
+            near += [
+                found
+                for found, _, _ in process.extract(
+                    word, known, scorer=OSA.distance, score_cutoff=distance, limit=MOST_SHARING
+                )
+            ]
+        return near
+
+    def _add(self, alias: str, known: Known) -> None:
+        _put(self._by_name, alias, known)
+        _put(self._by_letters, _JOINING.sub("", alias), known)
+        words = parts(alias)
+        spoken = alias.split(" ")
+        self._longest[spoken[0]] = max(self._longest.get(spoken[0], 0), len(spoken))
+        for word in words:
+            bearers = self._by_word.get(word)
+            if bearers is None:
+                self._similar.setdefault((word[:1], len(word)), []).append(word)
+            _put(self._by_word, word, known, most=MOST_SHARING + 1)
+        own = parts(normal_name(known.name))
+        if known.type is EntityType.TOPIC or not set(words) <= set(own):
+            for form in citation_forms(spoken[-1]):
+                _put(self._by_citation, " ".join((*spoken[:-1], form)), known)
+        initials = "".join(word[0] for word in (name_parts(alias) if known.type is EntityType.PERSON else words))
+        if len(initials) >= (2 if known.type is EntityType.PERSON else 3):
+            _put(self._by_initials, initials, known)
+
+
+def _put(table: dict[_Key, list[Known]], key: _Key, known: Known, most: int | None = None) -> None:
+    bearers = table.setdefault(key, [])
+    if known not in bearers and (most is None or len(bearers) < most):
+        bearers.append(known)
+
+
+class AliasCache:
+    """The names of each person, good for one state of them. Bounded; the least used goes first."""
+
+    _MOST = 256
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[UUID, tuple[int, Aliases]] = OrderedDict()
+
+    def get(self, user_id: UUID, generation: int) -> Aliases | None:
+        """The names as of this generation, or None: read them, and `put` them."""
+        kept = self._kept.get(user_id)
+        if kept is None or kept[0] != generation:
+            return None
+        self._kept.move_to_end(user_id)
+        return kept[1]
+
+    def put(self, user_id: UUID, generation: int, aliases: Aliases) -> None:
+        self._kept[user_id] = (generation, aliases)
+        self._kept.move_to_end(user_id)
+        while len(self._kept) > self._MOST:
+            self._kept.popitem(last=False)
