@@ -19,7 +19,7 @@ _CJK = (
 )
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 # An identifier: letters and digits joined by the signs that programmers use. It begins and ends with a letter or digit.
-_WORD = re.compile(rf"[^\W_{_CJK}]+(?:[._@/:+#-]+[^\W{_CJK}]+|_+[^\W_{_CJK}]+)*|[{_CJK}]+")
+WORD = re.compile(rf"[^\W_{_CJK}]+(?:[._@/:+#-]+[^\W{_CJK}]+|_+[^\W_{_CJK}]+)*|[{_CJK}]+")
 _PARTS = re.compile(r"[._@/:+#-]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _HUMP = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
     ['デー', 'ータ']
     """
     found: list[str] = []
-    for match in _WORD.finditer(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))):
+    for match in WORD.finditer(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))):
         run = match[0]
         if _CJK_RUN.match(run):
             found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]

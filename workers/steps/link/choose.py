@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nextlevel.lang.inflection import base_forms
-from nextlevel.lang.tokens import fold, stop_words
+from nextlevel.lang.tokens import WORD, fold, stop_words
 from nextlevel.store.entities import Known
 
 from . import lexicon
 from .aliases import Aliases, parts
-from .spoken import WORD, Mention
+from .spoken import Mention
 
 _REACH = 400
 """Characters on either side that are looked at."""

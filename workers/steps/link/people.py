@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from nextlevel.lang.inflection import base_forms
+from nextlevel.lang.tokens import WORD
 from nextlevel.model import EntityType
 from nextlevel.store.entities import Known
 
 from . import lexicon
 from .aliases import Aliases, name_parts
 from .lexicon import Gender
-from .spoken import WORD, Mention
+from .spoken import Mention
 
 
 def people(mention: Mention, aliases: Aliases) -> list[Known]:

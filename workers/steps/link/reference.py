@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nextlevel.lang.tokens import fold
+from nextlevel.lang.tokens import WORD, fold
 from nextlevel.model import EntityType
 
 from . import lexicon
@@ -14,7 +14,7 @@ from .choose import choose
 from .lexicon import Gender, Pronoun
 from .resolve import NEW, Link
 from .scan import Named, scan
-from .spoken import WORD, Mention
+from .spoken import Mention
 
 LOOK_BACK = 3_000
 """Characters before a mention that are searched for what it means."""

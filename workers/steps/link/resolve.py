@@ -42,7 +42,7 @@ NEW = Link()
 
 def resolve(mention: Mention, aliases: Aliases) -> Link:
     """The known entity that a mention names. Pronouns and bare nouns are for reference.py."""
-    if not mention.key or lexicon.introduces(mention.word_before) or _is_function_word(mention):
+    if not mention.key or lexicon.introduces(mention.word_before) or mention.is_function_word:
         return NEW
     for rung in (_named, _declined, people, _initials, _beside_its_kind, _versioned, _by_head, _slipped):
         found = [known for known in rung(mention, aliases) if fits_gender(mention, known, aliases)]
@@ -51,11 +51,6 @@ def resolve(mention: Mention, aliases: Aliases) -> Link:
             chosen = choose(found, mention, aliases)
             return Link(chosen, () if chosen else tuple(found), how)
     return NEW
-
-
-def _is_function_word(mention: Mention) -> bool:
-    """A stop word is a name only where a capital inside a sentence says so: "ask Will", not "will it run"."""
-    return mention.key in stop_words() and not (mention.capitalised and mention.word_before)
 
 
 def _named(mention: Mention, aliases: Aliases) -> list[Known]:

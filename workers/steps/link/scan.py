@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nextlevel.lang.tokens import fold, stop_words
+from nextlevel.lang.tokens import WORD, fold, stop_words
 from nextlevel.model import EntityType
 from nextlevel.store.entities import Known
 
@@ -16,7 +16,7 @@ from .choose import choose
 from .lexicon import Gender
 from .people import gender, people
 from .resolve import declined
-from .spoken import WORD, Mention, languages_of
+from .spoken import Mention, languages_of
 
 _MOST_WORDS = 1_000
 _LONGEST_NAME = 6
@@ -83,7 +83,7 @@ def _known_at(text: str, words: list[re.Match[str]], at: int, aliases: Aliases) 
 
 def _bearers(mention: Mention, size: int, aliases: Aliases) -> list[Known]:
     """Bearers of the name that these words are: as they stand, declined, or a person's by a part of the name."""
-    if size == 1 and fold(mention.said) in stop_words() and not (mention.capitalised and mention.word_before):
+    if size == 1 and mention.is_function_word:
         return []
     key = fold(mention.said)
     found = aliases.bearers(key)

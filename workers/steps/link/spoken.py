@@ -9,13 +9,11 @@ from functools import cached_property
 from nextlevel.lang.detect import certain, language
 from nextlevel.lang.inflection import LANGUAGES
 from nextlevel.lang.normal import normal_name
-from nextlevel.lang.tokens import fold
+from nextlevel.lang.tokens import WORD, fold, stop_words
 
 from . import lexicon
 from .lexicon import Gender
 
-# A word, or an identifier whose parts are joined by signs: it stands for one thing.
-WORD = re.compile(r"[^\W_]+(?:[._@/:+#&-]+[^\W_]+|_+[^\W_]+)*")
 _LONGEST = 200
 
 
@@ -85,6 +83,13 @@ class Mention:
         """Whether its spelling is no slip: capitals inside a word ("PostgREST"), or digits."""
         return any(char.isdigit() for char in self.said) or re.search(r"\w[A-ZÀ-Þ]", self.said) is not None
 
+    @property
+    def is_function_word(self) -> bool:
+        """A stop word is a name only where a capital inside a sentence says so: "ask Will", not "will it run"."""
+        if self.capitalised and self.word_before:
+            return False
+        return any(self.key in stop_words(each) for each in {self.languages[0], "en"} & set(LANGUAGES))
+
     def may_decline(self, word: str) -> bool:
         """Whether a person's name may stand here in another case than the first; "Hannes" is nobody's genitive."""
         if lexicon.is_given_name(word) and (not self.word_before or self.languages[0] != "pl"):
@@ -102,7 +107,7 @@ class Mention:
 def languages_of(text: str) -> tuple[str, ...]:
     """The likeliest language of a text first; English beside it; all four where little tells."""
     sure = certain(text)
-    if sure in LANGUAGES:
+    if sure is not None:
         return tuple(dict.fromkeys((sure, "en")))
     return tuple(dict.fromkeys((language(text), *LANGUAGES)))
 
