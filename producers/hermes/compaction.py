@@ -19,6 +19,8 @@ _SERVICE_S = 0.08
 _TIER2_S = 0.02
 _TURNS = 40
 """Turns of the session that are looked through, the latest ones."""
+_LONGEST_CHARS = 65_536
+"""Of a turn; most of a longer one was pasted, or answered by a tool, and reading it would take too long."""
 _ASKED = 3
 """Last messages of the user that tell what the conversation is about."""
 
@@ -47,7 +49,7 @@ def _said(home: Home, speaker: Speaker, sessions: Sequence[str]) -> list[carry.S
     if not home.has_database:
         return []
     try:
-        turns = recent(home.database, sessions, _TURNS, reader=speaker.reader, wait_s=_TIER2_S)
+        turns = recent(home.database, sessions, _TURNS, reader=speaker.reader, longest=_LONGEST_CHARS, wait_s=_TIER2_S)
     except ShortTermUnavailable as error:
         home.failed("compaction", error)
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,7 +14,7 @@ from nextlevel.producers.shortterm.identity import UNENROLLED
 from nextlevel.wire.http import JsonClient
 from nextlevel.wire.resp import Redis
 
-RECALL_MODES = ("hybrid", "context", "tools")
+RECALL_MODES = ("hybrid", "context", "tools", "observe")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 
 
@@ -21,8 +22,9 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 class Config:
     """`home` is the path that was enrolled: elsewhere the file is a copy. An empty url means: not to be had.
 
-    `recall_mode`: `hybrid` injects and offers tools, `context` only injects, `tools` only offers tools.
-    `prefetch_ms` is the longest that recall may hold up a turn.
+    `recall_mode`: `hybrid` injects and offers tools, `context` only injects, `tools` only offers tools, `observe` only
+    learns. `prefetch_ms` is the longest that recall may hold up a turn. Nothing is remembered while `paused`, nor in
+    `exclude_folders` and on `exclude_platforms`, which are separated by commas.
     """
 
     version: int = 1
@@ -33,14 +35,17 @@ class Config:
     redis_url: str = ""
     recall_mode: str = "hybrid"
     prefetch_ms: int = 95
+    paused: bool = False
+    exclude_folders: str = ""
+    exclude_platforms: str = ""
 
     @property
     def injects(self) -> bool:
-        return self.recall_mode != "tools"
+        return self.recall_mode in ("hybrid", "context")
 
     @property
     def offers_tools(self) -> bool:
-        return self.recall_mode != "context"
+        return self.recall_mode in ("hybrid", "tools")
 
     def copied(self, home: Path) -> bool:
         """True if this file came here with a copied or moved home: its id may be in use at the other place."""
@@ -74,7 +79,7 @@ def _checked(document: Any, path: Path) -> Config:
     for name, default in asdict(Config()).items():
         value = document.get(name, default)
         # The host's settings page stores numbers as text.
-        if isinstance(default, int) and isinstance(value, str) and value.isdecimal():
+        if type(default) is int and isinstance(value, str) and value.isdecimal():
             value = int(value)
         if type(value) is not type(default):
             raise ValueError(f"{path}: {name} must be {type(default).__name__}")
@@ -113,6 +118,19 @@ def save(home: Path, config: Config) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
+
+
+def hosts_recall_mode(home: Path) -> str | None:
+    """`memory.recall_mode` of the host's config.yaml, where a person has put one. No more of its YAML is read."""
+    try:
+        text = (home / "config.yaml").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    modes = "|".join(RECALL_MODES)
+    found = re.search(
+        rf"^memory:[ \t]*\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+recall_mode:[ \t]*['\"]?({modes})\b", text, re.M
+    )
+    return found[1] if found else None
 
 
 def new_install_id() -> str:

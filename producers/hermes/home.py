@@ -35,6 +35,8 @@ class Home:
         self.path = path
         self.ledgers = Ledgers()
         self.counters: Counter[str] = Counter()
+        self.left_out: set[str] = set()
+        """Sessions that the user asked in this process not to remember."""
         self._lock = threading.Lock()
         self._config = Config()
         self._config_stamp: int | None = None

@@ -19,7 +19,7 @@ import nextlevel
 from nextlevel.errors import Misconfigured
 
 from . import VERSION
-from .config import Config, load, new_install_id, path_of, save
+from .config import Config, hosts_recall_mode, load, new_install_id, path_of, save
 
 NAME = "nextlevel"
 CLOSURE = (
@@ -62,7 +62,9 @@ def folder_of(home: Path) -> Path:
 
 
 def prepare(home: Path, *, service_url: str, redis_url: str) -> Config:
-    """The configuration for a home: an enrolment that is there and belongs to this path is kept, only addresses change.
+    """The configuration for a home: an enrolment that is there and belongs to this path is kept.
+
+    Addresses change, and the recall mode where the host's own configuration names one.
 
     The token is left to the caller, who alone knows the secret.
     """
@@ -72,8 +74,9 @@ def prepare(home: Path, *, service_url: str, redis_url: str) -> Config:
     except ValueError:
         known = Config()  # what can't be read is written anew
     if known == Config() or known.copied(home):
-        known = replace(known, install=new_install_id(), recall_mode=_hosts_recall_mode(home) or known.recall_mode)
-    return replace(known, home=str(home), service_url=service_url, redis_url=redis_url)
+        known = replace(known, install=new_install_id())
+    mode = hosts_recall_mode(home) or known.recall_mode
+    return replace(known, home=str(home), service_url=service_url, redis_url=redis_url, recall_mode=mode)
 
 
 def install(home: Path, config: Config) -> Installed:
@@ -196,16 +199,4 @@ def _named_lib(folder: Path) -> str | None:
         found = re.search(r'^LIB = "(.+)"$', (folder / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
         return None
-    return found[1] if found else None
-
-
-def _hosts_recall_mode(home: Path) -> str | None:
-    """`memory.recall_mode` of the host's config.yaml, where a person has put one. No more of its YAML is read."""
-    try:
-        text = (home / "config.yaml").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    found = re.search(
-        r"^memory:[ \t]*\n(?:[ \t]+.*\n|\n)*?[ \t]+recall_mode:[ \t]*['\"]?(hybrid|context|tools)\b", text, re.M
-    )
     return found[1] if found else None

@@ -19,7 +19,7 @@ class Ledger:
 
     def __init__(self, session: str = "") -> None:
         self._lock = threading.Lock()
-        self._sessions = (session,)
+        self._sessions: tuple[str, ...] = (session,)
         self._in_prompt: set[bytes] = set()
         self._offered: set[bytes] = set()  # by the last prefetch; it counts once its turn is complete
         self._ever: set[bytes] = set()

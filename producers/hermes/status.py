@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from nextlevel.errors import NextLevelError
 from nextlevel.producers.shortterm import outbox
 
 from . import VERSION
-from .config import load
+from .config import hosts_recall_mode, load, save
 from .home import Home
 
 _ASK_S = 1.0
@@ -24,13 +25,28 @@ def lines(path: Path) -> list[str]:
     if "fault" in found and "installation" not in found:
         return [*_table(told), f"configuration  {found['fault']}"]
     home = Home(path)
-    told |= {"installation": found["installation"], "recall mode": home.config.recall_mode}
+    told |= {"installation": found["installation"], "recall mode": _mode(home)}
+    if home.config.paused:
+        told["paused"] = "nothing is remembered until `hermes nextlevel resume`"
+    excluded = ", ".join(filter(None, (home.config.exclude_folders, home.config.exclude_platforms)))
+    if excluded:
+        told["excluded"] = excluded
     if home.config.copied(path):
         told["copied from"] = f"{home.config.home} (this home delivers under an id of its own)"
     told |= _outbox(found)
     told["memory service"] = _service(home)
     told["redis"] = _redis(home)
     return _table(told)
+
+
+def _mode(home: Home) -> str:
+    """The mode in force, and whose word it is: ours counts, and install copies the host's into it."""
+    ours, hosts = home.config.recall_mode, hosts_recall_mode(home.path)
+    if hosts is None:
+        return f"{ours} (by nextlevel/config.json; config.yaml names none)"
+    if hosts == ours:
+        return f"{ours} (as memory.recall_mode in config.yaml)"
+    return f"{ours} (by nextlevel/config.json; config.yaml says {hosts}: `hermes memory setup nextlevel` takes it over)"
 
 
 def facts(path: Path) -> dict[str, Any]:
@@ -46,6 +62,14 @@ def facts(path: Path) -> dict[str, Any]:
     except (ValueError, NextLevelError) as error:
         told["fault"] = str(error)
     return told
+
+
+def pause(path: Path, paused: bool) -> str:
+    """Stop remembering in a home, or begin again; what was done, for a person. An agent that runs sees it at once."""
+    save(path, replace(load(path), paused=paused))
+    if paused:
+        return "nextlevel remembers nothing of what is said from now on; `hermes nextlevel resume` ends that"
+    return "nextlevel remembers again what is said from now on"
 
 
 def _outbox(found: dict[str, Any]) -> dict[str, Any]:

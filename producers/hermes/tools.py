@@ -12,17 +12,16 @@ from nextlevel.errors import NextLevelError, ServiceUnreachable, ShortTermUnavai
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import TERMINAL_STATES, BlockType
 from nextlevel.producers.shortterm import outbox
-from nextlevel.producers.shortterm.outbox import Draft
 from nextlevel.producers.shortterm.search import hide, search
 from nextlevel.safety import markers
 from nextlevel.safety.redact import redact
 
-from . import project
+from . import offrecord, project
 from .home import Home
 from .prefetch import day, prepared, scope_of
 from .prefetch import quote as best_line
-from .speaker import Speaker, bounded
-from .turns import now
+from .recording import order
+from .speaker import Speaker
 
 MAX_ANSWER_CHARS = 8_000
 _ASK_S = 5.0
@@ -118,6 +117,8 @@ class Tools:
         return {"tier": "short-term", "results": results, "note": note}
 
     def _remember(self, args: Mapping[str, Any]) -> Answer:
+        if why := offrecord.reason(self._home, self._speaker, self._session):
+            return {"error": f"nothing is remembered here: {why}", "fix": "tell the user; a new session is remembered"}
         text = redact(markers.strip(_text(args, "text"))).text.strip()
         if not text:
             return _asking_for("text", "the fact to remember")
@@ -210,16 +211,7 @@ class Tools:
     def _publish(self, kind: str, text: str, body: Mapping[str, Any]) -> str:
         """An event outside the conversation, on the disk and then on its way."""
         self._home.before_first_write()
-        draft = Draft(
-            kind=kind,
-            session=bounded(self._session, 512),
-            at=now(),
-            profile=self._speaker.profile,
-            principal=self._speaker.principal,
-            chat=self._speaker.chat,
-            user_text=text,
-            body=dict(body),
-        )
+        draft = order(self._speaker, self._session, kind, user_text=text, body=dict(body))
         written = outbox.append(self._home.database, draft)
         self._home.deliver()
         return written.id

@@ -14,7 +14,7 @@ from nextlevel.lang.tokens import words
 from nextlevel.model import ToolCall
 
 from . import sql
-from .database import Database
+from .database import BUSY_S, Database
 from .identity import current, take_number
 from .search import hide_in
 
@@ -171,7 +171,7 @@ def note(database: Database, name: str, value: str) -> None:
         connection.execute(sql.SET_NOTE, {"name": name, "value": value})
 
 
-def noted(database: Database, name: str) -> str | None:
-    with database.reading() as connection:
+def noted(database: Database, name: str, *, wait_s: float = BUSY_S) -> str | None:
+    with database.reading(wait_s=wait_s) as connection:
         row = connection.execute(sql.GET_NOTE, {"name": name}).fetchone()
     return None if row is None else str(row["value"])

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nextlevel.event import MAX_EVENT_BYTES
 from nextlevel.lang.tokens import content_words
 
 from . import sql
@@ -76,15 +77,21 @@ def search(
 
 
 def recent(
-    database: Database, sessions: Iterable[str], limit: int, *, reader: Reader, wait_s: float = 1.0
+    database: Database,
+    sessions: Iterable[str],
+    limit: int,
+    *,
+    reader: Reader,
+    longest: int = MAX_EVENT_BYTES,
+    wait_s: float = 1.0,
 ) -> list[Found]:
-    """The last turns of these sessions, newest first, without those that are hidden.
+    """The last turns of these sessions, newest first, without those that are hidden or have more than `longest` signs.
 
     Raises:
         ShortTermUnavailable: tier 2 can't be read, or not within about `wait_s` seconds.
     """
     whose = {"profile": reader.profile, "principal": reader.principal, "chat": reader.chat}
-    asked = {"sessions": json.dumps(list(sessions)), "limit": limit, **whose}
+    asked = {"sessions": json.dumps(list(sessions)), "limit": limit, "longest": longest, **whose}
     with database.reading(wait_s=wait_s) as connection:
         rows = connection.execute(sql.RECENT, asked).fetchall()
     found = []

@@ -91,11 +91,11 @@ SELECT o.install || ':' || o.seq AS id, o.session, o.turn, o.event, w.user_words
    AND NOT (o.session = :session AND o.turn > :after_turn)
  ORDER BY bm25(words, 2.0, 1.0) LIMIT :limit
 """
-# Newest first, as the same reader may see them; very large ones hold pasted text.
+# Newest first, as the same reader may see them.
 RECENT = """
 SELECT o.install || ':' || o.seq AS id, o.session, o.event
   FROM outbox AS o JOIN words AS w ON w.rowid = o.row
- WHERE o.session IN (SELECT value FROM json_each(:sessions)) AND length(o.event) <= 65536
+ WHERE o.session IN (SELECT value FROM json_each(:sessions)) AND length(o.event) <= :longest
    AND CASE WHEN :chat IS NULL THEN o.profile = :profile AND o.principal = :principal ELSE o.chat = :chat END
  ORDER BY o.row DESC LIMIT :limit
 """

@@ -22,6 +22,7 @@ CONFIG_SCHEMA = ProviderConfigSchema(
                 ProviderFieldOption("hybrid", "Both"),
                 ProviderFieldOption("context", "Injection only"),
                 ProviderFieldOption("tools", "Tools only"),
+                ProviderFieldOption("observe", "Neither: learn only"),
             ),
             inline=True,
         ),
@@ -44,6 +45,18 @@ CONFIG_SCHEMA = ProviderConfigSchema(
             kind=KIND_NUMBER,
             default="95",
             description="Past it the turn goes on without.",
+        ),
+        ProviderField(
+            key="exclude_folders",
+            label="Folders not to remember",
+            placeholder="~/private, ~/clients",
+            description="Nothing said while working in these is kept. Separated by commas.",
+        ),
+        ProviderField(
+            key="exclude_platforms",
+            label="Platforms not to remember",
+            placeholder="telegram, discord",
+            description="Nothing said there is kept. Separated by commas.",
         ),
     ),
 )

@@ -70,6 +70,17 @@ def test_the_hosts_own_commands_set_it_up_and_tell_its_state(home: Path) -> None
     assert "active in" in hermes.command(home, "memory", "setup", "nextlevel")
     assert "provider: nextlevel" in (home / "config.yaml").read_text()
     assert "none yet" in hermes.command(home, "nextlevel", "status")
+    assert "remembers nothing" in hermes.command(home, "nextlevel", "pause")
+    assert "paused" in hermes.command(home, "nextlevel", "status")
+    assert "remembers again" in hermes.command(home, "nextlevel", "resume")
+
+
+def test_setting_up_takes_the_hosts_recall_mode_and_status_says_whose_word_counts(home: Path) -> None:
+    """The host itself ignores the key; a person who writes it there means us."""
+    (home / "config.yaml").write_text("memory:\n  provider: nextlevel\n  # gently\n  recall_mode: observe\n")
+    assert "config.yaml says observe" in hermes.command(home, "nextlevel", "status")
+    assert "observe mode" in hermes.command(home, "memory", "setup", "nextlevel")
+    assert "observe (as memory.recall_mode in config.yaml)" in hermes.command(home, "nextlevel", "status")
 
 
 def test_a_gateways_speaker_is_the_principal(home: Path, service: Service) -> None:

@@ -21,6 +21,7 @@ from nextlevel.producers.hermes import home as homes
 from nextlevel.producers.hermes.config import path_of
 from nextlevel.producers.hermes.home import Home
 from nextlevel.producers.hermes.provider import SYSTEM_PROMPT_BLOCK, Provider
+from nextlevel.producers.hermes.tools import SCHEMAS
 from nextlevel.producers.shortterm import outbox
 from nextlevel.safety.markers import HEADER
 from tests.support.ports import free_port
@@ -99,16 +100,26 @@ def test_what_was_injected_is_not_learnt_and_not_injected_twice(enrol: Enrol, ag
     assert "service" == provider.last_recall.rung
 
 
-@pytest.mark.parametrize(("mode", "injects", "tools"), [("hybrid", True, 4), ("context", True, 0), ("tools", False, 4)])
+@pytest.mark.parametrize(
+    ("mode", "injects", "tools"),
+    [("hybrid", True, len(SCHEMAS)), ("context", True, 0), ("tools", False, len(SCHEMAS)), ("observe", False, 0)],
+)
 def test_the_recall_mode_says_what_is_offered(
     enrol: Enrol, agent: Agent, service: Service, monkeypatch: pytest.MonkeyPatch, mode: str, injects: bool, tools: int
 ) -> None:
-    """Injection, tools, or both; the host asks for the tools before it tells whose home it is."""
+    """Injection, tools, both, or neither; the host asks for the tools before it tells whose home it is."""
     service.body = json.dumps({"context": CONTEXT}).encode()
     home = enrol(service_url=service.url, recall_mode=mode)
     monkeypatch.setenv("HERMES_HOME", str(home.path))
     assert tools == len(Provider().get_tool_schemas())
-    assert injects is bool(agent(home).prefetch("which port?"))
+    provider = agent(home)
+    assert injects is bool(provider.prefetch("which port?"))
+    assert (bool(tools), injects) == (
+        "nextlevel_search" in (told := provider.system_prompt_block()),
+        "by itself" in told,
+    )
+    provider.sync_turn("which port?", "8080.")
+    assert 1 == len(events(home)), "each mode learns"
 
 
 def test_starting_leaves_no_trace_and_needs_nothing(tmp_path: Path) -> None:
