@@ -25,7 +25,7 @@ from .ledger import Ledgers
 log = logging.getLogger("nextlevel.hermes")
 
 _HOOK_S = 0.05
-_ASIDE_S = 2.0
+_DRAIN_S = 2.0
 
 
 class Home:
@@ -41,7 +41,8 @@ class Home:
         self._config = Config()
         self._config_stamp: int | None = None
         self._receipts_read = False
-        self._draining = self._drain_wanted = False
+        self._drain: threading.Thread | None = None
+        self._drain_wanted = False
         self._last_error = ""
 
     @property
@@ -97,27 +98,24 @@ class Home:
             self.failed("receipts", error)
 
     def deliver(self) -> None:
-        """Send what waits, for the length of a hook; what is left then goes on aside."""
-        redis = self.redis
-        if redis is None:
-            return  # the relay delivers
-        try:
-            drained = delivery.drain(self.database, redis, budget_s=_HOOK_S)
-            self.counters["sent"] += drained.sent
-            retention.prune_when_due(self.database)
-        except QueueUnreachable:
-            self.deliver_aside()  # with more time than a hook has; it tells if that does not help
-        except ShortTermUnavailable as error:
-            self.failed("delivery", error)
+        """Send what waits, on a thread of its own: one for each home, and it ends with the backlog or with Redis.
 
-    def deliver_aside(self) -> None:
-        """Send what waits on a thread of its own: one for each home, and it ends with the backlog or with Redis."""
+        The host waits for the disk only: packing a large turn and a slow Redis hold up nobody.
+        """
+        if self.redis is None:
+            return  # the relay delivers
         with self._lock:
             self._drain_wanted = True  # also seen by one that runs: what it tries may be an address of before
-            if self._draining:
+            if self._drain is not None:
                 return
-            self._draining = True
-        threading.Thread(target=self._drain_aside, name="nextlevel-drain", daemon=True).start()
+            self._drain = threading.Thread(target=self._drain_aside, name="nextlevel-drain", daemon=True)
+            self._drain.start()
+
+    def finish(self, within_s: float) -> None:
+        """Let what is being sent arrive, for at most so long: if the host ends now, it is cut off until a later start."""
+        drain = self._drain
+        if drain is not None:
+            drain.join(within_s)
 
     def _drain_aside(self) -> None:
         try:
@@ -125,26 +123,29 @@ class Home:
                 self._drain_all()
         except BaseException:
             with self._lock:
-                self._draining = False
+                self._drain = None
             raise
 
     def _still_wanted(self) -> bool:
         with self._lock:
-            self._draining, self._drain_wanted = self._drain_wanted, False
-            return self._draining
+            wanted, self._drain_wanted = self._drain_wanted, False
+            if not wanted:
+                self._drain = None
+            return wanted
 
     def _drain_all(self) -> None:
         try:
             redis = self.redis
-            while redis is not None and delivery.drain(self.database, redis, budget_s=_ASIDE_S).sent:
-                pass
+            while redis is not None and (drained := delivery.drain(self.database, redis, budget_s=_DRAIN_S)).sent:
+                self.counters["sent"] += drained.sent
+            retention.prune_when_due(self.database)
         except (QueueUnreachable, ShortTermUnavailable) as error:
             self.failed("delivery", error)
 
     def left_behind(self) -> None:
         """In a forked child: a lock may be held, and a drain be run, by a thread that only the parent has."""
         self._lock = threading.Lock()
-        self._draining = self._drain_wanted = False
+        self._drain, self._drain_wanted = None, False
         self.ledgers = Ledgers()
 
     def failed(self, what: str, error: Exception) -> None:

@@ -58,6 +58,9 @@ _BLOCKS = {
 _NOTE_S = 0.02
 """How long a prefetch waits to learn whether its session is off the record."""
 
+_LAST_S = 1.0
+"""How long a shutdown waits for what is being sent."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -110,12 +113,14 @@ class Provider(Base):
         self._home = of(Path(kwargs.get("hermes_home") or os.environ.get("HERMES_HOME") or Path.home() / ".hermes"))
         self._mode = self._home.config.recall_mode
         if self._home.has_database:
-            self._home.deliver_aside()
+            self._home.deliver()
 
     @_guarded(None)
     def shutdown(self, **kwargs: Any) -> None:
-        """Each turn is on the disk already: only the session's end is told. Connections are the process's."""
+        """Each turn is on the disk already; what is on its way gets a moment. Connections are the process's."""
         self._end_session()
+        if self._home is not None:
+            self._home.finish(_LAST_S)
 
     @_guarded("")
     def system_prompt_block(self, **kwargs: Any) -> str:
@@ -212,7 +217,7 @@ class Provider(Base):
     def on_session_end(self, messages: Any = None, **kwargs: Any) -> None:
         """Comes at each compaction too, before the last turn, or never: only a hint to deliver."""
         if self._home is not None and self._home.has_database:
-            self._home.deliver_aside()
+            self._home.deliver()
 
     @_guarded(None)
     def on_session_switch(

@@ -77,7 +77,7 @@ def is_off_record(home: Home, speaker: Speaker, session: str, said: str, cwd: st
     if kept:
         outbox.append(home.database, outbox.retraction(order(speaker, session, "retract"), kept))
         hide(home.database, kept)
-        home.deliver_aside()
+        home.deliver()
     return True
 
 

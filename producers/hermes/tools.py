@@ -26,6 +26,7 @@ from .speaker import Speaker
 MAX_ANSWER_CHARS = 8_000
 _ASK_S = 5.0
 _STORED_WITHIN_S = 3.0
+_RECEIPTS_S = 0.5
 _RESULTS = 10
 _TYPES = [kind.value for kind in BlockType]
 
@@ -160,6 +161,7 @@ class Tools:
         for match in matches:
             self._hide_here(str(match.get("text", "")))
         self._home.deliver()  # with the receipts: they name the turns that tier 2 must not show any more
+        self._home.finish(_RECEIPTS_S)
         return answer
 
     def _forget_later(self, block: str, query: str, why: str) -> Answer:

@@ -38,14 +38,17 @@ def events(home: Home) -> list[dict[str, Any]]:
         return [json.loads(row[0]) for row in connection.execute("SELECT event FROM outbox ORDER BY row")]
 
 
-def test_a_turn_is_on_the_disk_and_on_its_way_when_the_hook_returns(
+def test_a_turn_is_on_the_disk_when_the_hook_returns_and_sent_when_the_host_ends(
     enrol: Enrol, agent: Agent, valkey: TestValkey
 ) -> None:
     """Nothing later is promised: the host may end with os._exit."""
     home = enrol(redis_url=valkey.url)
-    agent(home).sync_turn("We deploy on Thursdays.", "Noted.", session_id="s9", messages=[])
+    provider = agent(home)
+    provider.sync_turn("We deploy on Thursdays.", "Noted.", session_id="s9", messages=[])
+    assert 1 == len(events(home))
+    provider.shutdown()
     with Client.from_url(valkey.url) as client:
-        ((_, fields),) = client.xrange("nl:turns")
+        ((_, fields), _end) = client.xrange("nl:turns")
     sent = decode(fields)
     assert ("k3v9wq:1", "s9", "We deploy on Thursdays.") == (sent.id, sent.session, sent.user_text)
     assert ("cli", VERSION) == (sent.meta["platform"], sent.meta["plugin"])
@@ -246,14 +249,17 @@ def test_a_forked_gateway_keeps_turns_in_parent_and_child(enrol: Enrol, agent: A
     home = enrol(redis_url=valkey.url)
     provider = agent(home)
     provider.sync_turn("parent", "ok")
+    home.finish(5)
     child = os.fork()
     if child == 0:
         try:
             provider.sync_turn("child", "ok")
+            home.finish(5)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
     provider.sync_turn("parent again", "ok")
+    home.finish(5)
     with Client.from_url(valkey.url) as client:
         assert ["parent", "child", "parent again"] == [
             decode(fields).user_text for _, fields in client.xrange("nl:turns")
