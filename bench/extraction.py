@@ -1,17 +1,20 @@
 """How fast the rules read, how long the worst message takes, what the pre-filter spares, what confidence is worth.
 
 Time is CPU time of this process, which is one core: a busy machine makes it no longer. The sessions are our own
-(tests/data/extraction); LoCoMo's conversations are read beside them where LOCOMO names its directory.
+(tests/data/extraction); beside them those of the labelled file that DATA names, and LoCoMo's conversations where LOCOMO
+names its directory.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from nextlevel import jsonl
@@ -52,13 +55,18 @@ class Reading:
 async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
     labelled = [*labels.sessions("tuned"), *labels.sessions("unseen")]
     readings = list(_readings(labelled))
+    told = {"our own sessions": labelled}
+    if (named := os.environ.get("DATA")) is not None:
+        told["the sessions of DATA"] = labels.read(Path(named))
+    else:
+        report.say("DATA names no labelled file: our own sessions alone")
     report.say(f"{len(readings)} turns of {len(labelled)} sessions")
     _read(readings[0].turn, ())  # patterns are compiled at first use; a worker does so once in its life
     figures = {
         "speed": _speed(readings, report, 1 if options.quick else ROUNDS),
         "worst": _worst(options.seed, report, hostile.MIB // 8 if options.quick else hostile.PASTE),
-        "prefilter": _spared(labelled, readings, report),
-        "calibration": _calibration(labelled, readings, report),
+        "prefilter": {name: _spared(name, each, report) for name, each in told.items()} | _talked(report),
+        "calibration": {name: _calibration(name, each, report) for name, each in told.items()},
     }
     return figures
 
@@ -114,12 +122,14 @@ def _forget() -> None:
 # ---- what the pre-filter spares
 
 
-def _spared(labelled: Sequence[labels.Row], readings: Sequence[Reading], report: Report) -> dict[str, Any]:
+def _spared(named: str, labelled: Sequence[labels.Row], report: Report) -> dict[str, Any]:
+    readings = list(_readings(labelled))
     must = sum(gold["level"] == "must" for session in labelled for gold in session["gold"])
     missed = {line.split(" ")[0] for line in labels.score(labelled, list(_rows(readings))).missed}
-    rows, figures = [], {}
+    rows: list[list[str]] = []
+    figures: dict[str, Any] = {}
     empty = sum(not each.golds for each in readings) / len(readings)
-    for name, asks in (("by points alone", _by_points), ("and what the rules leave open", _open)):
+    for name, asks in (("by points alone", _by_points), ("and by what the rules leave open", _open)):
         stopped = [each for each in readings if not asks(each)]
         share = len(stopped) / len(readings)
         # The rules read every turn that has points: only what they miss too is lost for want of a model.
@@ -127,20 +137,24 @@ def _spared(labelled: Sequence[labels.Row], readings: Sequence[Reading], report:
         rows.append([name, f"{share:.1%}", f"{lost:.1%}"])
         figures[name.replace(" ", "_")] = {"stopped": round(share, 3), "recall_cost": round(lost, 4)}
     table(
-        f"model calls that the pre-filter stops on our own sessions ({empty:.0%} of their turns hold nothing to keep)",
+        f"model calls that the pre-filter stops on {named} ({empty:.0%} of their turns hold nothing to keep)",
         ("", "stopped", "recall lost"),
         rows,
     )
-    report.stretch("share of model calls stopped", share, least=GOAL_STOPPED)
-    report.stretch("recall lost by it", lost, most=GOAL_COST)
-    if (talk := _conversations()) is not None:
-        passed = [(by_points, opened) for by_points, opened in talk]
-        table("and of LoCoMo's turns", ("", "stopped"), [
-            ["by points alone", f"{sum(not a for a, _ in passed) / len(passed):.1%}"],
-            ["and what the rules leave open", f"{sum(not b for _, b in passed) / len(passed):.1%}"],
-        ])  # fmt: skip
-        figures["locomo_stopped"] = round(sum(not b for _, b in passed) / len(passed), 3)
+    report.stretch(f"share of model calls stopped on {named}", share, least=GOAL_STOPPED)
+    report.stretch(f"recall lost by it on {named}", lost, most=GOAL_COST)
     return figures
+
+
+def _talked(report: Report) -> dict[str, Any]:
+    """The same of LoCoMo's conversations, which hold no labels."""
+    if (talk := _conversations()) is None:
+        report.say("LOCOMO names no directory: its conversations are not read")
+        return {}
+    by_points, by_both = (sum(not asked for asked in each) / len(talk) for each in zip(*talk, strict=True))
+    rows = [["by points alone", f"{by_points:.1%}"], ["and by what the rules leave open", f"{by_both:.1%}"]]
+    table("model calls that it stops on LoCoMo's turns", ("", "stopped"), rows)
+    return {"LoCoMo": {"by_points_alone": round(by_points, 3), "stopped": round(by_both, 3)}}
 
 
 def _by_points(each: Reading) -> bool:
@@ -148,7 +162,7 @@ def _by_points(each: Reading) -> bool:
 
 
 def _open(each: Reading) -> bool:
-    return _by_points(each) and prefilter.leaves_open(extract(each.turn, each.window))
+    return _by_points(each) and bool(prefilter.left_open(each.turn, extract(each.turn, each.window)))
 
 
 def _conversations() -> list[tuple[bool, bool]] | None:
@@ -173,8 +187,9 @@ def _conversations() -> list[tuple[bool, bool]] | None:
 # ---- what confidence is worth
 
 
-def _calibration(labelled: Sequence[labels.Row], readings: Sequence[Reading], report: Report) -> list[dict[str, Any]]:
+def _calibration(named: str, labelled: Sequence[labels.Row], report: Report) -> list[dict[str, Any]]:
     """Of the memories said to be so sure, how many are right."""
+    readings = list(_readings(labelled))
     bands: dict[float, list[bool]] = defaultdict(list)
     for row, verdict in labels.score(labelled, list(_rows(readings))).verdicts:
         if verdict != "again":
@@ -184,7 +199,7 @@ def _calibration(labelled: Sequence[labels.Row], readings: Sequence[Reading], re
         for said, right in sorted(bands.items())
     ]
     shown = [[f"{each['said']:.2f}", f"{each['right']:.2f}", str(each["memories"])] for each in found]
-    table("confidence said (from), share that is right, memories", ("said", "right", "n"), shown)
+    table(f"confidence said (from), share that is right, memories, on {named}", ("said", "right", "n"), shown)
     off = sum(abs(each["said"] + 0.025 - each["right"]) * each["memories"] for each in found)
     total = sum(each["memories"] for each in found)
     report.say(f"expected calibration error {off / max(1, total):.3f} over {total} memories")

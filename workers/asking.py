@@ -12,9 +12,9 @@ from nextlevel.store.turns import Claim
 
 from .context import WorkerContext
 from .outcomes import LeaseLost
-from .steps import pipeline
 from .steps.extract import llm
 from .steps.extract.llm import Heard
+from .steps.pipeline import Look
 
 PATIENT_CLAIMS = 6
 """From this claim on, a turn on which the model runs out of time again and again goes by the rules alone. A server that
@@ -23,14 +23,14 @@ can't be reached is waited for without end: that is no turn's fault."""
 _log = log.get("workers")
 
 
-async def hear(ctx: WorkerContext, claim: Claim, window: Sequence[Turn]) -> Heard | None:
+async def hear(ctx: WorkerContext, claim: Claim, window: Sequence[Turn], look: Look | None) -> Heard | None:
     """What the model says of a claimed turn: now, or before a crash. None: there is no model, or it isn't worth asking.
 
     Raises:
         ModelBusy: no answer can be had now.
         LeaseLost: another worker owns the turn by now.
     """
-    if ctx.llm is None or not pipeline.asks_a_model(claim.kind, claim.turn):
+    if ctx.llm is None or look is None or not look.left_open():
         return None
     name = llm.extractor(ctx.llm)
     async with ctx.db.memory(claim.scope) as conn:

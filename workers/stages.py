@@ -38,9 +38,10 @@ async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
             shown = await recalls.shown_in(
                 conn, claim.scope, claim.turn.session, since=claim.turn.at - _RECALLED_WITHIN
             )
+    looked = pipeline.look(claim.turn, window, shown) if claim.kind == "turn" else None
     try:
-        heard = await hear(ctx, claim, window)
-        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, heard, shown)
+        heard = await hear(ctx, claim, window, looked)
+        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, heard, shown, looked)
         async with ctx.db.memory(claim.scope) as conn:
             used, generations = await _use(conn, claim, reading.used, shown)
             await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **reading.facts, **used)

@@ -65,7 +65,12 @@ class Figures:
 def sessions(name: str, languages: Sequence[str] = LANGUAGES) -> list[Row]:
     """Our own sessions: `tuned`, which the rules were made with, or `unseen`, which they were not."""
     paths = [FOLDER / f"{name}_{language}.jsonl" for language in languages]
-    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for path in paths for row in read(path)]
+
+
+def read(path: Path) -> list[Row]:
+    """The sessions of one file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def score(labelled: Iterable[Row], rows: Sequence[Row]) -> Figures:
@@ -121,7 +126,14 @@ def _trapped(trap: Row, row: Row) -> bool:
 
 
 def _hits(groups: list[list[str]], text: str) -> bool:
-    return bool(groups) and all(any(_folded(each) in text for each in group) for group in groups)
+    return bool(groups) and all(any(_stands(each, text) for each in group) for group in groups)
+
+
+def _stands(wanted: str, text: str) -> bool:
+    """Whether one alternative stands in a folded text; one that begins with `re:` is an expression."""
+    return (
+        re.search(wanted[3:], text, re.IGNORECASE) is not None if wanted.startswith("re:") else _folded(wanted) in text
+    )
 
 
 def _said(row: Row) -> str:

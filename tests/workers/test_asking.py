@@ -22,7 +22,7 @@ from tests.support.host.fake_openai import MODEL, FakeOpenAI
 from tests.support.ports import free_port
 
 # The rules find the port and nothing of the owner; the model finds both.
-SAID = "waldseilgarten-crm runs on port 8080. Its nightly backups are Imke's baby."
+SAID = "waldseilgarten-crm runs on port 8080. Nobody but Imke touches its nightly backups."
 PORT = {
     "type": "project_state",
     "category": "tech_stack",
@@ -42,7 +42,7 @@ OWNER = PORT | {
     "object": "nightly backups",
     "key": None,
     "value": None,
-    "span": "Its nightly backups are Imke's baby",
+    "span": "Nobody but Imke touches its nightly backups",
 }
 BOTH = {"text": json.dumps({"memories": [PORT, OWNER]})}
 OWNED = ("Imke", "looks_after", "nightly backups")
@@ -154,10 +154,13 @@ async def test_an_answer_that_stays_unusable_leaves_the_rules_alone_and_the_trac
     "told",
     [
         event("thanks, have a nice weekend!", seq=1),
+        event("waldseilgarten-crm runs on port 8080", seq=1),
         event("Grandma's plum cake needs 40 minutes", seq=1, kind="remember", turn=0),
     ],
 )
-async def test_a_model_is_not_paid_for_small_talk_nor_for_what_was_said_on_purpose(bench, told):
+async def test_a_model_is_not_paid_for_small_talk_nor_for_what_the_rules_read_in_full_nor_for_what_was_said_on_purpose(
+    bench, told
+):
     async with model(bench) as server:
         await bench.remember(told)
     assert [] == server.requests

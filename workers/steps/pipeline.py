@@ -1,6 +1,6 @@
 """The steps of reading a turn, in their order, and nothing else.
 
-echo (cut what recall showed) · rejection · pre-filter · extract, merge · guard · classify · worth
+echo (cut what recall showed) · rejection · pre-filter · extract by rules · a model, merge · guard · classify · worth
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
 from . import classify, echo, explicit, guard, prefilter, rejection, worth
-from .extract import Dropped, extract
+from .extract import Dropped, Extraction, extract
 from .extract.llm import Heard
 from .extract.llm import read as read_answer
 from .extract.merge import merged
 from .extract.rules.stance import Why
 from .found import Found
 
-__all__ = ["EXTRACTOR", "WINDOW_TURNS", "Reading", "asks_a_model", "read", "to_forget"]
+__all__ = ["EXTRACTOR", "WINDOW_TURNS", "Look", "Reading", "look", "read", "to_forget"]
 
 EXTRACTOR = "rules-1"
 """Stored with what it found, so that a later version can be told from it."""
@@ -53,9 +53,33 @@ class Reading:
     extractor: str = EXTRACTOR
 
 
-def asks_a_model(kind: str, turn: Turn) -> bool:
-    """Whether a language model, where there is one, is worth its price: small talk and raw dumps stop before it."""
-    return kind == "turn" and prefilter.score(turn).passes
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A turn as the rules see it, before any model is asked.
+
+    `turn` is without recalled lines that were pasted, of which there were `pasted`; `extraction` is None where it is
+    not worth reading.
+    """
+
+    turn: Turn
+    pasted: int
+    used: tuple[UUID, ...]
+    rejects: str | None
+    score: prefilter.Score
+    extraction: Extraction | None
+
+    def left_open(self) -> tuple[str, ...]:
+        """What a language model could still find, so that it is worth its price."""
+        return () if self.extraction is None else prefilter.left_open(self.turn, self.extraction)
+
+
+def look(told: Turn, window: Sequence[Turn], shown: Sequence[Block] = ()) -> Look:
+    """What costs nothing: echoes out, points, and the rules. `shown` is what recall showed in the turn's session."""
+    turn, pasted = echo.without_pasted(told, shown)
+    rejects = rejection.rejected(turn, window)
+    score = prefilter.score(turn)
+    extraction = extract(turn, window) if score.passes or rejects is not None else None
+    return Look(turn, pasted, echo.restated(turn, shown), rejects, score, extraction)
 
 
 def read(
@@ -65,29 +89,27 @@ def read(
     window: Sequence[Turn],
     heard: Heard | None = None,
     shown: Sequence[Block] = (),
+    looked: Look | None = None,
 ) -> Reading:
     """Read one turn event of any kind that has stages to go through.
 
-    `heard` is what a language model said of it, `shown` what recall showed in its session.
+    `heard` is what a language model said of it, `shown` what recall showed in its session, `looked` what `look` saw in
+    it, where that was asked before.
     """
     if kind == "remember":
         return _remember(turn, body)
     if kind == "turn":
-        return _turn(turn, window, heard, shown)
+        return _turn(looked or look(turn, window, shown), window, heard, shown)
     return Reading(facts={"kind": kind})  # forget and retract: what they say is done in the store stage
 
 
-def _turn(told: Turn, window: Sequence[Turn], heard: Heard | None, shown: Sequence[Block]) -> Reading:
-    turn, pasted = echo.without_pasted(told, shown)
-    used = echo.restated(turn, shown)
-    rejects = rejection.rejected(turn, window)
-    score = prefilter.score(turn)
+def _turn(seen: Look, window: Sequence[Turn], heard: Heard | None, shown: Sequence[Block]) -> Reading:
+    turn, used, rejects, score, extraction = seen.turn, seen.used, seen.rejects, seen.score, seen.extraction
     facts: dict[str, Any] = {"points": score.points, "reasons": list(score.reasons)}
-    facts |= {"echoes": pasted} if pasted else {}
+    facts |= {"echoes": seen.pasted} if seen.pasted else {}
     facts |= {"rejects": rejects} if rejects is not None else {}
-    if not score.passes and rejects is None:
+    if extraction is None:
         return Reading(skip=f"not worth reading: {', '.join(score.reasons)}", used=used, facts=facts)
-    extraction = extract(turn, window)
     extractor = EXTRACTOR
     if heard is not None:
         extraction = merged(extraction, read_answer(heard, turn, window))

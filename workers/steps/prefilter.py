@@ -1,19 +1,25 @@
-"""Is a turn worth an extraction? Points by heuristics, before anything is paid for; the reasons go into the trace.
+"""Is a turn worth an extraction, and after the rules, is a model worth its price? The reasons go into the trace.
+
+Before anything is read, points by heuristics:
 
 +3 code or configuration · +2 a preference · +2 a project, a person, a date · explicit "remember this" always passes.
-Small talk scores nothing and stops here; so does a raw dump, whatever is in it.
+Small talk scores nothing and stops here; so does a raw dump, whatever is in it. Where a model is to be had, it is
+asked only of what the rules, which cost nothing, left open.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nextlevel.lang import detect
+from nextlevel.lang.normal import clauses
 from nextlevel.lang.tokens import content_words
-from nextlevel.model import Turn
+from nextlevel.model import Candidate, Provenance, Turn
 
-from .extract.found import Extraction
+from .extract.found import Dropped, Extraction
 from .extract.rules.actions import FEWEST_CALLS
 from .extract.rules.names import names
 from .extract.rules.pack import Pack, load
@@ -28,9 +34,10 @@ _CODE = re.compile(
 )
 _FEWEST_OWN_WORDS = 3
 """Beside a paste, so many words of the user's own make it worth reading."""
-
-
-_FEWEST_OPEN_WORDS = 2
+_FEWEST_OPEN_WORDS, _LONG_WORDS = 2, 5
+"""Content words: fewer that are unread are no matter, so many are one whatever they are."""
+_TOLD = 80
+"""Characters of a piece that a reason shows."""
 _SIGN = re.compile(r"[\d`]|(?<=\w\s)[A-ZÀ-ÞŁŚŻŹĆ]\w+")
 """A digit, a code mark, a capital inside a sentence."""
 
@@ -77,22 +84,59 @@ def score(turn: Turn) -> Score:
     return Score(sum(points for points, _ in found), tuple(reason for _, reason in found))
 
 
-def leaves_open(extraction: Extraction) -> bool:
-    """Whether a model that reads the turn after the rules could still find something.
+def left_open(turn: Turn, extraction: Extraction) -> tuple[str, ...]:
+    """What a model that reads the turn after the rules could still find: a reason for each piece; nothing where all was
+    read.
 
-    It could where the rules found a statement, for they may have found half of it, or where they left something unread
-    that shows a sign of substance: a name, a number, a word of rules or of form. Questions, stories, quotations and
-    small talk are read, and nothing is in them.
+    Open is what the rules found nothing in though it shows a sign of substance or is long, what they found half of, a
+    wish that reads like a rule, a question that only a cue makes one, and a yes to something that they did not
+    understand. Questions, stories, quotations and small talk are read, and nothing is in them.
     """
-    unread = (each.text for each in extraction.dropped if each.why in (Why.NOTHING, Why.ONE_OFF))
-    return bool(extraction.candidates) or any(_has_substance(text) for text in unread)
+    asked = [clause.text for clause in clauses(turn.user_text[:_LONGEST]) if clause.ends == "?"]
+    found = [f"{why}: {text[:_TOLD]}" for why, text in _half_read(extraction)]
+    for each in extraction.dropped:
+        if (why := _why_open(each, asked)) is not None:
+            found.append(f"{why}: {each.text[:_TOLD]}")
+    accepts = "acceptance" in score(turn).reasons
+    if accepts and all(each.provenance is not Provenance.USER_ACCEPTED for each in extraction.candidates):
+        found.append("accepts something")
+    return tuple(found)
+
+
+def _half_read(extraction: Extraction) -> Iterator[tuple[str, str]]:
+    """The pieces of which candidates were made that leave out what else was said."""
+    by_span: dict[str, list[Candidate]] = defaultdict(list)
+    for each in extraction.candidates:
+        by_span[each.span].append(each)
+    for span, made in by_span.items():
+        told = {word for each in made for word in content_words(_said(each))}
+        if len(set(content_words(span)) - told) >= _FEWEST_OPEN_WORDS:
+            yield "half read", span
+
+
+def _said(candidate: Candidate) -> str:
+    predicate = candidate.predicate.replace("_", " ")
+    return f"{candidate.subject} {predicate} {candidate.object} {candidate.key} {candidate.value}"
+
+
+def _why_open(dropped: Dropped, asked: Sequence[str]) -> str | None:
+    size = len(content_words(dropped.text))
+    if dropped.why == Why.NOTHING and (size >= _LONG_WORDS or _has_substance(dropped.text)):
+        return "unread"
+    if dropped.why == Why.ONE_OFF and _reads_like_a_rule(dropped.text):
+        return "may be a rule"
+    if dropped.why == Why.QUESTION and size >= _FEWEST_OWN_WORDS and not any(dropped.text in each for each in asked):
+        return "may be no question"
+    return None
 
 
 def _has_substance(text: str) -> bool:
     if len(content_words(text)) < _FEWEST_OPEN_WORDS:
         return False
-    if _SIGN.search(text) or names(text):
-        return True
+    return bool(_SIGN.search(text) or names(text)) or _reads_like_a_rule(text)
+
+
+def _reads_like_a_rule(text: str) -> bool:
     pack = load(detect.language(text))
     return pack is not None and (_prefers(text, pack) or pack.has("quirk", text))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from nextlevel.model import ToolCall, Turn
 from nextlevel.workers.steps.extract import extract
-from nextlevel.workers.steps.prefilter import leaves_open, score
+from nextlevel.workers.steps.prefilter import left_open, score
 
 AT = datetime.fromisoformat("2026-05-12T09:00:00+02:00")
 
@@ -60,15 +61,39 @@ def test_a_yes_to_a_proposal_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "open_"),
+    ("text", "why"),
     [
-        ("the api listens on port 8080", True),
-        ("Ragna swears by the blue one in Tromsø", True),
-        ("which port does the api use?", False),
-        ("what if we moved the 40 customers to Kafka some day", False),
-        ("that went quicker than I thought", False),
+        ("Ragna swears by the blue one in Tromsø", "unread"),
+        ("the loom room is where everybody ends up after lunch", "unread"),
+        ("the tape robot hums near Graz, port 5900 for VNC", "half read"),
+        ("rename the labels, lowercase and no abbreviations", "may be a rule"),
+        ("when the glaze room opens we fire first and pack last", "may be no question"),
     ],
 )
-def test_a_model_is_asked_only_where_the_rules_leave_something_open(text: str, open_: bool) -> None:
-    """A model is paid by the turn, and most turns hold nothing that the rules did not see or rightly passed over."""
-    assert open_ == leaves_open(extract(_turn(text)))
+def test_what_the_rules_leave_open_is_worth_a_model(text: str, why: str) -> None:
+    """A model is paid by the turn: the trace says for what."""
+    found = left_open(_turn(text), extract(_turn(text)))
+    assert any(each.startswith(f"{why}: ") for each in found), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the api listens on port 8080",
+        "which port does the api use?",
+        "we could move the 40 customers to Kafka some day",
+        "my aunt prefers the blue one",
+        "that went well",
+        "fix the typo in the header",
+    ],
+)
+def test_what_the_rules_read_or_rightly_passed_over_is_not_asked_again(text: str) -> None:
+    assert () == left_open(_turn(text), extract(_turn(text)))
+
+
+def test_a_yes_to_what_the_rules_did_not_understand_is_left_open() -> None:
+    yes = _turn("yes, do that")
+    vague = replace(_turn("and now?"), assistant_text="I could wrap the sheds in felt.")
+    clear = replace(_turn("and now?"), assistant_text="I could move the api to port 8091.")
+    assert ("accepts something",) == left_open(yes, extract(yes, [vague]))
+    assert () == left_open(yes, extract(yes, [clear]))
