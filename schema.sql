@@ -174,6 +174,18 @@ CREATE TABLE extractions (
   CHECK (raw IS NOT NULL OR answer IS NOT NULL)
 );
 
+-- What language models cost each tenant a day, so that a bound holds over all workers and a restart of any.
+CREATE TABLE model_spending (
+  tenant_id   uuid NOT NULL REFERENCES tenants,
+  day         date NOT NULL,               -- UTC, by Postgres's clock
+  model       text NOT NULL,
+  calls       integer NOT NULL CHECK (calls >= 0),
+  tokens_in   bigint NOT NULL CHECK (tokens_in >= 0),
+  tokens_out  bigint NOT NULL CHECK (tokens_out >= 0),
+  money       double precision NOT NULL CHECK (money >= 0), -- in the currency of the settings' prices
+  PRIMARY KEY (tenant_id, day, model)
+);
+
 -- Entries that never became a turn (quarantined), and turns that no retry can help (dead): input, reason, cure.
 CREATE TABLE dead_letters (
   dead_letter_id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -558,13 +570,13 @@ BEGIN
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
                            'dead_letters', 'trace_events', 'tombstones', 'entities', 'entity_aliases', 'blocks',
                            'block_versions', 'block_sources', 'edges', 'mentions', 'embeddings', 'recalls', 'passages',
-                           'passage_embeddings'] LOOP
+                           'passage_embeddings', 'model_spending'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
   END LOOP;
   -- What moves turns sees all tenants' turns, and no memory: it has no grant there.
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
-                           'dead_letters', 'trace_events', 'tombstones', 'recalls'] LOOP
+                           'dead_letters', 'trace_events', 'tombstones', 'recalls', 'model_spending'] LOOP
     EXECUTE format('CREATE POLICY pipeline ON %I TO nextlevel_pipeline USING (true) WITH CHECK (true)', t);
   END LOOP;
 END $$;
@@ -591,6 +603,7 @@ GRANT SELECT, INSERT          ON tenants, users, principals, scopes TO nextlevel
 GRANT SELECT, INSERT, UPDATE  ON installations, sessions, turns, tombstones TO nextlevel_pipeline;
 GRANT SELECT, INSERT          ON trace_events TO nextlevel_pipeline;
 GRANT SELECT                  ON extractions TO nextlevel_pipeline;
+GRANT SELECT, INSERT, UPDATE  ON model_spending TO nextlevel_pipeline;
 GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
 GRANT SELECT, UPDATE (generation, passages) ON scopes TO nextlevel_app;
