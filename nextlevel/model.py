@@ -136,7 +136,8 @@ class Candidate:
     `subject`, `object` and `entities` are names in the speaker's words; `predicate` is canonical (predicates.toml).
     `key` and `value` are the bare slot where there is one ("port", "8080"). `span` is the sentence of the turn that it
     stands on, verbatim: a candidate whose span is not in the turn is dropped as ungrounded. `rule` names what found it.
-    `corrects` is true where the speaker replaces what held before ("no, use X"; "moved to 8091").
+    `corrects` is true where the speaker replaces what held before ("no, use X"; "moved to 8091"). `may_be` names the
+    known entities between which the linking of its subject could not decide: a person does.
     """
 
     type: BlockType
@@ -158,6 +159,7 @@ class Candidate:
     project: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    may_be: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from .asking import hear
 from .context import WorkerContext
 from .outcomes import LeaseLost, Outcome
 from .steps import apply, classify, found, pipeline
-from .steps.link import Aliases, link
+from .steps.link import Aliases, Heard, link
 
 _RECALLED_WITHIN = timedelta(days=1)
 """How far back a session's recalls are looked at: what was shown earlier is no longer in its prompt."""
@@ -76,13 +76,18 @@ async def _use(
 async def link_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     """Name the known entities that the findings speak of. A proposal: store resolves again under the lock."""
     aliases = await _aliases(ctx, claim)
+    async with ctx.db.pipeline() as conn:
+        window = await turns.window(conn, claim, limit=pipeline.WINDOW_TURNS)
     try:
         async with ctx.db.memory(claim.scope) as conn:
             raw = found.from_json(await extractions.raw(conn, claim.scope, claim.turn.id))
-            linked = replace(raw, candidates=tuple(link(each, aliases) for each in raw.candidates))
+            said = Heard.of(claim.turn, window)
+            linked = replace(raw, candidates=tuple(link(each, aliases, said) for each in raw.candidates))
             await extractions.link(conn, claim.scope, claim.turn.id, found.to_json(linked))
             entity_count = len({name for each in linked.candidates for name, _ in each.entities})
-            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "link", entities=entity_count)
+            doubts = {each.subject: list(each.may_be) for each in linked.candidates if each.may_be}
+            facts = {"entities": entity_count} | ({"may_be": doubts} if doubts else {})
+            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "link", **facts)
             await _advance(conn, claim, TurnState.LINKED)
     except LeaseLost:
         return Outcome.LOST

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from nextlevel.lang.normal import normal_name
+from nextlevel.lang.tokens import stop_words
 from nextlevel.model import EntityType, Scope
 
 from .pool import Connection
@@ -30,20 +31,23 @@ async def aliases(conn: Connection, scope: Scope) -> list[tuple[str, Known]]:
 
 
 async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:
-    """The entity of this name, made if there is none. None: it is no name (empty, or longer than 200 characters).
+    """The entity of this name, made if there is none. None: it is no name (empty, a stop word, over 200 characters).
 
-    A type is part of an identity: "Mercury" the host does not become "Mercury" the person. Where only other types are
-    known under the name and `kind` is the vague `topic`, the oldest of them is meant; and a topic whose kind is told
-    later takes it on.
+    A type is part of an identity: "Mercury" the host does not become "Mercury" the person; the vague `topic` is any, and
+    a topic whose kind is told later takes it on. Of several that share an alias the one whose own name it is is meant,
+    else none of them.
     """
     normal = normal_name(name)
     if not normal or len(name) > LONGEST_NAME:
         return None
     rows = await conn.fetch(SQL.entities.by_alias, scope.tenant_id, scope.user_id, normal)
-    for row in rows:
-        if row["type"] == kind or kind is EntityType.TOPIC:
-            found: UUID = row["entity_id"]
-            return found
+    fitting = [row for row in rows if row["type"] == kind or kind is EntityType.TOPIC]
+    own = [row for row in fitting if row["normal_name"] == normal]
+    if own or len(fitting) == 1:
+        found: UUID = (own or fitting)[0]["entity_id"]
+        return found
+    if kind is EntityType.TOPIC and normal in stop_words():
+        return None
     for row in rows:
         if row["type"] == EntityType.TOPIC:
             await conn.execute(SQL.entities.set_type, scope.tenant_id, row["entity_id"], kind)

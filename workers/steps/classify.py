@@ -58,14 +58,16 @@ def classify(candidate: Candidate) -> Candidate:
 
 
 def needs_review(candidate: Candidate, *, review_below: float) -> bool:
-    """Whether a person looks before recall shows it: not sure enough (0..1), or told by someone who may not tell it.
+    """Whether a person looks before recall shows it: not sure enough (0..1), told by someone who may not tell it, or of
+    one of several who bear the name.
 
     A preference, a pattern or a procedure comes from the user, or from what the user accepted; never from a tool's
     result or an import by itself. What a pasted text or the assistant says is looked at whatever it is; a plain fact of
     the environment that a tool observed is not.
     """
     gives_orders = candidate.type in _ORDERS and candidate.provenance not in _TRUSTED
-    return gives_orders or candidate.provenance in _FOREIGN or candidate.confidence < review_below
+    foreign = candidate.provenance in _FOREIGN
+    return gives_orders or foreign or bool(candidate.may_be) or candidate.confidence < review_below
 
 
 def more_trusted(one: Provenance, other: Provenance) -> Provenance:

@@ -6,7 +6,7 @@ SELECT a.alias, e.entity_id, e.name, e.type FROM entity_aliases a JOIN entities 
 
 -- name: by_alias
 -- $1 tenant · $2 user · $3 alias, in normal form
-SELECT e.entity_id, e.name, e.type FROM entity_aliases a JOIN entities e USING (tenant_id, entity_id)
+SELECT e.entity_id, e.name, e.normal_name, e.type FROM entity_aliases a JOIN entities e USING (tenant_id, entity_id)
  WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.alias = $3 ORDER BY e.created_at, e.entity_id;
 
 -- name: insert

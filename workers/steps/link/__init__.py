@@ -6,6 +6,6 @@ text · `reference` says what a pronoun or a bare noun means · `candidate` puts
 """
 
 from .aliases import AliasCache, Aliases
-from .candidate import link
+from .candidate import Heard, link
 
-__all__ = ["AliasCache", "Aliases", "link"]
+__all__ = ["AliasCache", "Aliases", "Heard", "link"]

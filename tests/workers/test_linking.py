@@ -1,0 +1,56 @@
+"""What is said of "it", "she" and "the tests" lands on the right entity: whole turns, on real stores."""
+
+import json
+
+from tests.support.builders import event
+
+
+async def test_it_is_the_thing_that_was_named_last(bench):
+    """A session goes on about one host; its facts must not end on "project", or on two entities."""
+    await bench.remember(
+        event("waldseilgarten-crm uses Postgres 16.", seq=1), event("It runs on port 8080.", seq=2, session="s1")
+    )
+    assert {"waldseilgarten-crm"} == {subject for subject, _, _ in await bench.facts()}
+
+
+async def test_a_head_noun_means_the_one_entity_that_has_it(bench):
+    await bench.remember(event("waldseilgarten-crm uses Postgres 16.", seq=1))
+    await bench.remember(event("The CRM runs on port 8080.", seq=2, session="s2"))
+    assert {"waldseilgarten-crm"} == {subject for subject, _, _ in await bench.facts()}
+
+
+async def test_a_bare_noun_belongs_to_the_project_in_focus(bench):
+    """Two projects alternate in one session: "the tests" are of the last one named, and neither replaces the other."""
+    await bench.remember(
+        event("waldseilgarten-crm uses Postgres 16.", seq=1),
+        event("harbour-api uses Postgres 15.", seq=2),
+        event("The tests run with -n 4.", seq=3),
+        event("Back to waldseilgarten-crm: it uses Redis as well.", seq=4),
+        event("The tests run with -n 8.", seq=5),
+    )
+    rows = await bench.rows("SELECT project, object FROM blocks WHERE status = 'active' AND object ~ '-n [48]'")
+    assert {"harbour-api": "4", "waldseilgarten-crm": "8"} == {row["project"]: row["object"][-1] for row in rows}
+
+
+async def test_of_two_people_of_one_name_neither_is_taken_and_a_person_decides(bench):
+    """The fact waits in review, under a name of its own, and the turn's trace says between whom."""
+    await bench.remember(
+        event("Paul Kessler works on the billing.", seq=1),
+        event("Paul Whitlow works on the wiring.", seq=2),
+    )
+    await bench.remember(event("Paul works from Leeds.", seq=3, session="s2"))
+    [waiting] = await bench.rows("SELECT subject, status FROM blocks WHERE object LIKE '%Leeds%'")
+    assert ("Paul", "review") == tuple(waiting)
+    [traced] = await bench.rows(
+        "SELECT facts->'may_be' AS doubts FROM trace_events WHERE step = 'link' AND turn_id LIKE '%:3'"
+    )
+    assert {"Paul": ["Paul Kessler", "Paul Whitlow"]} == json.loads(traced["doubts"])
+
+
+async def test_a_declined_name_is_no_second_person(bench):
+    await bench.remember(
+        event("Florian Amsel arbeitet an waldseilgarten-crm.", seq=1),
+        event("Herr Amsel arbeitet nur montags.", seq=2),
+    )
+    people = await bench.rows("SELECT name FROM entities WHERE type = 'person'")
+    assert ["Florian Amsel"] == [row["name"] for row in people]
