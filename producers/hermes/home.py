@@ -112,7 +112,7 @@ class Home:
             self._drain.start()
 
     def finish(self, within_s: float) -> None:
-        """Let what is being sent arrive, for at most so long: if the host ends now, it is cut off until a later start."""
+        """Let what is being sent arrive, for at most so long: if the host ends now, it waits for a later start."""
         drain = self._drain
         if drain is not None:
             drain.join(within_s)

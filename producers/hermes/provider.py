@@ -21,8 +21,9 @@ from . import VERSION, compaction, offrecord, recording
 from .config import RECALL_MODES, Config, load, new_install_id, path_of, save
 from .home import Home, of
 from .prefetch import Recalled, recall, warm_up
+from .schemas import SCHEMAS
 from .speaker import Speaker
-from .tools import SCHEMAS, Tools, failure
+from .tools import Tools, failure
 from .turns import Message
 
 if TYPE_CHECKING:

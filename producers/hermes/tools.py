@@ -1,16 +1,17 @@
-"""The tools that the model may call. Their schemas are constants, their answers JSON in any case, with what to do."""
+"""The tools that the model may call: their answers are JSON in any case, and an error says what to do."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from nextlevel.errors import NextLevelError, ServiceUnreachable, ShortTermUnavailable
 from nextlevel.lang.tokens import content_words
-from nextlevel.model import TERMINAL_STATES, BlockType
+from nextlevel.model import TERMINAL_STATES
 from nextlevel.producers.shortterm import outbox
 from nextlevel.producers.shortterm.search import hide, search
 from nextlevel.safety import markers
@@ -21,51 +22,19 @@ from .home import Home
 from .prefetch import day, prepared, scope_of
 from .prefetch import quote as best_line
 from .recording import order
+from .schemas import NAMES, TYPES
 from .speaker import Speaker
 
 MAX_ANSWER_CHARS = 8_000
 _ASK_S = 5.0
 _STORED_WITHIN_S = 3.0
 _RECEIPTS_S = 0.5
+_PRIVATE = ("/v1/recall", "/v1/graph", "/v1/forget")
+"""What answers with a person's own memories, which nobody else in a group may see."""
 _RESULTS = 10
-_TYPES = [kind.value for kind in BlockType]
-
-
-def _schema(name: str, description: str, required: list[str], **properties: dict[str, Any]) -> dict[str, Any]:
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return {"name": name, "description": description, "parameters": parameters}
-
-
-SCHEMAS: tuple[dict[str, Any], ...] = (
-    _schema(
-        "nextlevel_search",
-        "Search long-term memory: facts about the user, their projects, people, preferences, and what was said in "
-        "earlier sessions. Use it when the user refers to something from before that is not in this conversation.",
-        ["query"],
-        query={"type": "string", "description": "What to look for, in the user's own words."},
-        as_of={"type": "string", "description": "What held at this time (RFC 3339 with offset). Default: now."},
-    ),
-    _schema(
-        "nextlevel_remember",
-        "Store one fact in long-term memory because the user asked for it or will need it in later sessions. One dense "
-        "sentence, e.g. 'waldseilgarten-crm: docker compose runs on port 8080'. Never a secret.",
-        ["text"],
-        text={"type": "string", "description": "The fact."},
-        type={"type": "string", "enum": _TYPES, "description": "What kind of fact. Default: found from the text."},
-        project={"type": "string", "description": "The project it belongs to, if to one."},
-    ),
-    _schema(
-        "nextlevel_forget",
-        "Forget something the user wants removed from memory. With `query`, one matching memory is forgotten; if "
-        "several match, they are listed and nothing is forgotten: call again with the `block` of the right one.",
-        [],
-        query={"type": "string", "description": "What to forget, in words."},
-        block={"type": "string", "description": "The id of the memory, as a search or a former call gave it."},
-    ),
-    _schema("nextlevel_stats", "How much is remembered, and whether the memory pipeline is healthy.", []),
-)
-NAMES = frozenset(schema["name"] for schema in SCHEMAS)
-
+_REFLECTED, _EDGES = 40, 100
+_PENDING_S = 3600.0
+"""How long what was asked to be remembered is shown as pending: by then it is stored, or its refusal is known."""
 Answer = dict[str, Any]
 
 
@@ -81,6 +50,8 @@ class Tools:
             "nextlevel_search": self._search,
             "nextlevel_remember": self._remember,
             "nextlevel_forget": self._forget,
+            "nextlevel_graph": self._graph,
+            "nextlevel_reflect": self._reflect,
             "nextlevel_stats": self._stats,
         }
         if name not in known:
@@ -93,13 +64,37 @@ class Tools:
             return _asking_for("query", "what to look for")
         body: dict[str, Any] = {"query": query, "scope": self._scope, "session": self._session, "mode": "search"}
         if as_of := _text(args, "as_of"):
+            if not _is_moment(as_of):
+                fix = "give it as 2026-06-03T12:00:00+02:00, or leave it out"
+                return {"error": f"`as_of` is no time with an offset: {as_of[:40]!r}", "fix": fix}
             body["as_of"] = as_of
         try:
             found = self._ask("POST", "/v1/recall", body)
         except NextLevelError as error:
             return self._search_short_term(query, str(error))
         results = [_result(item) for item in found.get("items", [])[:_RESULTS]]
+        if not as_of:
+            results = [*self._pending(query, results), *results]
         return {"tier": "long-term", "results": results, **({} if results else {"note": "nothing is known about this"})}
+
+    def _pending(self, query: str, results: Sequence[Answer]) -> list[Answer]:
+        """What was asked to be remembered and is not among the results yet: it is on its way."""
+        if not self._home.has_database:
+            return []
+        known = [set(content_words(str(each["text"]))) for each in results]
+        orders = search(
+            self._home.database,
+            query,
+            _RESULTS,
+            reader=self._speaker.reader,
+            kind="remember",
+            since=time.time() - _PENDING_S,
+        )
+        return [
+            {"text": markers.escape(each.user_text), "pending": True, "turn": each.id}
+            for each in orders
+            if not any(set(content_words(each.user_text)) <= words for words in known)
+        ]
 
     def _search_short_term(self, query: str, why: str) -> Answer:
         note = f"Long-term memory can't be asked now ({why}). These are recent turns on this machine only."
@@ -107,7 +102,9 @@ class Tools:
             return {"tier": "short-term", "results": [], "note": note}
         terms = set(content_words(query))
         results = [
-            {
+            {"date": day(turn.at), "text": markers.escape(turn.user_text), "pending": True}
+            if not turn.assistant_text
+            else {
                 "date": day(turn.at),
                 "session": turn.session,
                 "user": markers.escape(best_line(turn.user_text, terms)[1]),
@@ -124,8 +121,8 @@ class Tools:
         if not text:
             return _asking_for("text", "the fact to remember")
         kind = _text(args, "type")
-        if kind and kind not in _TYPES:
-            return {"error": f"there is no type {kind!r}", "fix": f"use one of {', '.join(_TYPES)}, or leave it out"}
+        if kind and kind not in TYPES:
+            return {"error": f"there is no type {kind!r}", "fix": f"use one of {', '.join(TYPES)}, or leave it out"}
         about = _text(args, "project") or _project(self._speaker)
         body = {name: value for name, value in (("type", kind), ("project", about)) if value}
         turn = self._publish("remember", text, body)
@@ -134,6 +131,8 @@ class Tools:
         if state is None:
             note = "kept on this machine; it enters long-term memory once the memory service has it"
             return {"remembered": True, "turn": turn, "state": "waiting", "note": note}
+        if state != "stored":
+            hide(self._home.database, [turn])  # it was refused: no search may give it as remembered
         return {
             "remembered": state == "stored",
             "turn": turn,
@@ -179,6 +178,47 @@ class Tools:
         hide(self._home.database, [each.id for each in found])
         return len(found)
 
+    def _graph(self, args: Mapping[str, Any]) -> Answer:
+        about = {**self._scope, "limit": _EDGES, **({"entity": entity} if (entity := _text(args, "entity")) else {})}
+        try:
+            edges = self._ask("GET", f"/v1/graph?{urlencode(about)}").get("edges", [])
+        except ServiceUnreachable as error:
+            return {"error": str(error), "fix": "search for the name with nextlevel_search; relations need the service"}
+        related = [
+            {
+                "subject": markers.escape(str(edge.get("subject", ""))),
+                "relation": str(edge.get("predicate", "")).replace("_", " "),
+                "object": markers.escape(str(edge.get("object", ""))),
+                "since": str(edge.get("valid_from", ""))[:10],
+                "block": edge.get("block_id"),
+            }
+            for edge in edges
+        ]
+        return {"results": related, **({} if related else {"note": "no relations are known"})}
+
+    def _reflect(self, args: Mapping[str, Any]) -> Answer:
+        """Many memories of one topic, laid out for the model that asked: it draws the conclusion, sources in hand."""
+        topic = prepared(_text(args, "topic"))
+        if not topic:
+            return _asking_for("topic", "what to think about")
+        body = {"query": topic, "scope": self._scope, "session": self._session, "mode": "search", "k": _REFLECTED}
+        try:
+            items = self._ask("POST", "/v1/recall", body).get("items", [])
+        except ServiceUnreachable as error:
+            return {
+                "error": str(error),
+                "fix": "use nextlevel_search, which also knows the recent turns on this machine",
+            }
+        facts = sorted((item for item in items if item.get("block")), key=lambda item: str(item["block"]["valid_from"]))
+        subjects: dict[str, list[Answer]] = {}
+        for item in facts:
+            subjects.setdefault(markers.escape(str(item["block"].get("subject", ""))), []).append(_result(item))
+        said = sorted((_result(item) for item in items if item.get("passage")), key=lambda each: str(each["at"]))
+        if not items:
+            return {"results": [], "note": "nothing is known about this"}
+        how = "Conclude from these, oldest first, and name those it rests on; what they don't say is not known."
+        return {"how": how, "facts": subjects, "results": said}
+
     def _stats(self, args: Mapping[str, Any]) -> Answer:
         answer: Answer = {"this_machine": self._here()}
         try:
@@ -203,7 +243,7 @@ class Tools:
         service = self._home.service
         if service is None:
             raise ServiceUnreachable("no service_url in config.json; run `nextlevel hermes install`")
-        if self._speaker.chat is not None and path == "/v1/recall":
+        if self._speaker.chat is not None and path.startswith(_PRIVATE):
             raise ServiceUnreachable("in a group only what was said in this chat may be shown")
         answer = service.request(method, path, body, token=self._home.config.token, timeout_s=timeout_s)
         if not answer.ok:
@@ -250,6 +290,13 @@ def _result(item: Mapping[str, Any]) -> Answer:
     if passage := item.get("passage"):
         return {**told, "session": passage.get("session"), "at": passage.get("at")}
     return {**told, "block": (item.get("block") or {}).get("id")}
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _asking_for(name: str, what: str) -> Answer:

@@ -118,13 +118,16 @@ def _insert(connection: sqlite3.Connection, event: Event, *, pair: str, chat: st
             "event": serialised(event),
         },
     ).lastrowid
-    if event.kind == "turn":
+    if event.kind in SEARCHED_KINDS:
         terms = {
             "user_words": " ".join(words(event.user_text)),
             "assistant_words": " ".join(words(event.assistant_text)),
         }
         connection.execute(sql.ADD_WORDS, {"row": row, **terms})
 
+
+SEARCHED_KINDS = ("turn", "remember")
+"""What a search of tier 2 finds: what was said, and what is to be remembered but may not be stored yet."""
 
 _COLUMNS = ("install", "seq", "fp", "kind", "lane", "profile", "principal", "session", "turn")
 

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nextlevel.event import MAX_EVENT_BYTES
 from nextlevel.lang.tokens import content_words
@@ -50,9 +51,13 @@ def search(
     reader: Reader,
     session: str = "",
     skip_last: int = 0,
+    kind: str | None = None,
+    since: float = 0.0,
     wait_s: float = 1.0,
 ) -> list[Found]:
     """The turns that share the query's rarer words, best first (bm25; any word counts, accents and case don't).
+
+    What is to be remembered counts as a turn; `kind` asks for one of the two only, `since` for what is not older.
 
     The last `skip_last` turns of `session` are left out: the model still has them before its eyes.
 
@@ -68,7 +73,13 @@ def search(
         connection.set_progress_handler(lambda: time.monotonic() > ends, 2_000)
         try:
             weights = _weights(connection, terms)
-            rows = _rows(connection, weights, limit=limit, reader=reader, session=session, skip_last=skip_last)
+            last = int(connection.execute(sql.LAST_TURN, {"session": session}).fetchone()[0])
+            bounds = {
+                **{"profile": reader.profile, "principal": reader.principal, "chat": reader.chat},
+                **{"session": session if skip_last else "", "after_turn": last - skip_last},
+                **{"kind": kind, "since": since, "limit": limit + _CANDIDATES},
+            }
+            rows = _rows(connection, weights, bounds)
         finally:
             connection.set_progress_handler(None, 0)
     total = sum(weight for weight, _ in weights.values())
@@ -130,30 +141,13 @@ def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, 
 
 
 def _rows(
-    connection: sqlite3.Connection,
-    weights: dict[str, tuple[float, int]],
-    *,
-    limit: int,
-    reader: Reader,
-    session: str,
-    skip_last: int,
+    connection: sqlite3.Connection, weights: dict[str, tuple[float, int]], bounds: dict[str, Any]
 ) -> list[sqlite3.Row]:
     known = sorted((count, term) for term, (_, count) in weights.items() if count)
     if not known:
         return []
-    last = int(connection.execute(sql.LAST_TURN, {"session": session}).fetchone()[0])
-    return connection.execute(
-        sql.SEARCH,
-        {
-            "match": " OR ".join(_quoted(term for _, term in known[:_RAREST])),
-            "profile": reader.profile,
-            "principal": reader.principal,
-            "chat": reader.chat,
-            "session": session if skip_last else "",
-            "after_turn": last - skip_last,
-            "limit": limit + _CANDIDATES,
-        },
-    ).fetchall()
+    match = " OR ".join(_quoted(term for _, term in known[:_RAREST]))
+    return connection.execute(sql.SEARCH, {"match": match, **bounds}).fetchall()
 
 
 def _quoted(terms: Iterable[str]) -> list[str]:

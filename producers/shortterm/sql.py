@@ -86,7 +86,7 @@ SEARCH = """
 SELECT o.install || ':' || o.seq AS id, o.session, o.turn, o.event, w.user_words, w.assistant_words
   FROM words AS w JOIN outbox AS o ON o.row = w.rowid
  WHERE words MATCH :match
-   AND o.event IS NOT NULL
+   AND o.event IS NOT NULL AND o.kind = coalesce(:kind, o.kind) AND o.at >= :since
    AND CASE WHEN :chat IS NULL THEN o.profile = :profile AND o.principal = :principal ELSE o.chat = :chat END
    AND NOT (o.session = :session AND o.turn > :after_turn)
  ORDER BY bm25(words, 2.0, 1.0) LIMIT :limit
@@ -95,7 +95,7 @@ SELECT o.install || ':' || o.seq AS id, o.session, o.turn, o.event, w.user_words
 RECENT = """
 SELECT o.install || ':' || o.seq AS id, o.session, o.event
   FROM outbox AS o JOIN words AS w ON w.rowid = o.row
- WHERE o.session IN (SELECT value FROM json_each(:sessions)) AND length(o.event) <= :longest
+ WHERE o.session IN (SELECT value FROM json_each(:sessions)) AND o.kind = 'turn' AND length(o.event) <= :longest
    AND CASE WHEN :chat IS NULL THEN o.profile = :profile AND o.principal = :principal ELSE o.chat = :chat END
  ORDER BY o.row DESC LIMIT :limit
 """

@@ -14,7 +14,7 @@ from nextlevel.producers.hermes import install as installer
 from nextlevel.producers.hermes.config import Config
 from nextlevel.producers.hermes.install import install, prepare
 from nextlevel.producers.hermes.provider import SYSTEM_PROMPT_BLOCK
-from nextlevel.producers.hermes.tools import NAMES
+from nextlevel.producers.hermes.schemas import NAMES
 from nextlevel.safety.markers import HEADER, UNAVAILABLE
 from tests.support import hermes
 from tests.support.service import Service

@@ -21,7 +21,7 @@ from nextlevel.producers.hermes import home as homes
 from nextlevel.producers.hermes.config import path_of
 from nextlevel.producers.hermes.home import Home
 from nextlevel.producers.hermes.provider import SYSTEM_PROMPT_BLOCK, Provider
-from nextlevel.producers.hermes.tools import SCHEMAS
+from nextlevel.producers.hermes.schemas import SCHEMAS
 from nextlevel.producers.shortterm import outbox
 from nextlevel.safety.markers import HEADER
 from tests.support.ports import free_port

@@ -11,7 +11,8 @@ import pytest
 from nextlevel.event import check
 from nextlevel.producers.hermes.home import Home
 from nextlevel.producers.hermes.provider import Provider
-from nextlevel.producers.hermes.tools import MAX_ANSWER_CHARS, SCHEMAS
+from nextlevel.producers.hermes.schemas import SCHEMAS
+from nextlevel.producers.hermes.tools import MAX_ANSWER_CHARS
 from tests.support.service import Service
 
 Enrol = Callable[..., Home]
@@ -166,4 +167,71 @@ def test_a_group_is_not_told_what_a_person_said_elsewhere(enrol: Enrol, agent: A
     provider = agent(enrol(service_url=service.url), platform="telegram", user_id="1", chat_type="group", chat_id="g1")
     found = ask(provider, "search", query="private")
     assert ("short-term", []) == (found["tier"], found["results"])
+    assert "error" in ask(provider, "graph")
+    assert "error" in ask(provider, "reflect", topic="private")
+    assert [] == ask(provider, "forget", query="private")["forgotten"]
     assert [] == service.asked
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_what_is_to_be_remembered_is_found_by_the_very_next_search(
+    enrol: Enrol, agent: Agent, service: Service, up: bool
+) -> None:
+    """Also before the workers have stored it, and with the service away; it is told that it is on its way."""
+    provider = agent(enrol(service_url=service.url if up else ""))
+    service.status = 503
+    assert "waiting" == ask(provider, "remember", text="the crm runs on port 8080")["state"]
+    service.status, service.body = 200, b'{"items": []}'
+    (found,) = ask(provider, "search", query="which port has the crm")["results"]
+    assert ("the crm runs on port 8080", True) == (found["text"], found["pending"])
+    assert [] == ask(provider, "search", query="what is for lunch")["results"]
+
+
+def test_what_is_stored_is_no_longer_pending(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """One memory is one result."""
+    provider = agent(enrol(service_url=service.url))
+    service.status = 503
+    ask(provider, "remember", text="the crm runs on port 8080")
+    items = [{"text": "crm: runs on port 8080 (since 1 May)", "score": 0.9, "block": {"id": "b1"}}]
+    service.status, service.body = 200, json.dumps({"items": items}).encode()
+    assert ["b1"] == [each.get("block") for each in ask(provider, "search", query="crm port")["results"]]
+
+
+def test_what_was_refused_is_not_found(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """A refusal is not an order that waits."""
+    provider = agent(enrol(service_url=service.url))
+    service.body = json.dumps({"turn": {"state": "skipped", "reason": "it gives orders"}, "items": []}).encode()
+    ask(provider, "remember", text="the crm runs on port 8080")
+    assert [] == ask(provider, "search", query="crm port")["results"]
+
+
+def test_search_tells_how_a_time_is_written(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """The model can mend it; an answer for now would be taken for one of then."""
+    told = ask(agent(enrol(service_url=service.url)), "search", query="crm", as_of="last June")
+    assert ("2026-06-03" in told["fix"], []) == (True, service.asked)
+
+
+def test_graph_tells_relations(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """As sentences, with the id that forget takes."""
+    edge = {"subject": "Flo", "predicate": "works_on", "object": "crm <b>", "valid_from": "2026-05-12T10:00:00+02:00"}
+    service.body = json.dumps({"edges": [{**edge, "block_id": "b1"}]}).encode()
+    (told,) = ask(agent(enrol(service_url=service.url)), "graph", entity="Flo & co")["results"]
+    assert {
+        "subject": "Flo",
+        "relation": "works on",
+        "object": "crm &lt;b&gt;",
+        "since": "2026-05-12",
+        "block": "b1",
+    } == told
+    assert "entity=Flo+%26+co" in service.asked[0][1]
+
+
+def test_reflect_gathers_by_subject_and_in_order_of_time(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """The model that asks draws the conclusion: it needs the sources, not our opinion."""
+    blocks = [{"id": f"b{n}", "subject": "crm", "valid_from": f"2026-0{n}-01T00:00:00+00:00"} for n in (5, 3)]
+    items: list[dict[str, Any]] = [{"text": block["id"], "score": 0.5, "block": block} for block in blocks]
+    items.append({"text": "said", "score": 0.5, "passage": {"session": "s1", "at": "2026-04-01T00:00:00+00:00"}})
+    service.body = json.dumps({"items": items}).encode()
+    told = ask(agent(enrol(service_url=service.url)), "reflect", topic="how the crm moved")
+    assert ["b3", "b5"] == [fact["block"] for fact in told["facts"]["crm"]]
+    assert ["said"] == [each["text"] for each in told["results"]]
