@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from math import log
 from uuid import UUID
 
+import numpy as np
+
 from nextlevel.inference import Vector
 from nextlevel.model import BlockType
 from nextlevel.store.search import Found, Head, Nearest
 
+from .hot_rows import BlockRows, Rows
 from .passages import Heard, PassageIndex, Sought
 from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry
 from .vectors import VectorIndex
@@ -21,6 +25,7 @@ class HotScope:
     """A `Source` over copies, as of `generations`. Only `HotScopes` changes it: `put` and `drop`, then `settle`.
 
     `past` are its past turns, `past_state` the state that they are of, `looked_at` when that was looked up (monotonic).
+    Each block has a row; a block that is dropped or changed leaves its row unused, and what lists the row as it is.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -28,22 +33,29 @@ class HotScope:
         self.past = PassageIndex(dimension)
         self.past_state = -1
         self.looked_at = 0.0
-        self._entries: dict[UUID, Entry] = {}
-        self._with_word: dict[str, set[UUID]] = defaultdict(set)
-        self._with_entity: dict[UUID, set[UUID]] = defaultdict(set)
-        self._rules: dict[UUID, None] = {}
+        self._rows = BlockRows()
+        self._entries: list[Entry] = []
+        self._row: dict[UUID, int] = {}
+        self._with_word: dict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._with_entity: dict[UUID, array[int]] = defaultdict(lambda: array("i"))
+        self._preferences = array("i")
         self._vectors = VectorIndex(dimension)
         self._names: dict[str, list[UUID]] = {}
         self._neighbours: dict[UUID, set[UUID]] = {}
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._row)
+
+    @property
+    def wasted(self) -> int:
+        """Rows of blocks that were dropped or changed."""
+        return len(self._entries) - len(self._row)
 
     def stale(self, heads: Iterable[Head]) -> tuple[set[UUID], set[UUID]]:
         """Compare with what there should be: the blocks to drop, and those to read anew."""
         wanted = {head.id: head for head in heads}
         anew = {id for id, head in wanted.items() if not self._is_fresh(head)}
-        return self._entries.keys() - wanted.keys(), anew
+        return self._row.keys() - wanted.keys(), anew
 
     def put(self, entries: Iterable[Entry]) -> None:
         """Add blocks, or take their newer state."""
@@ -70,83 +82,83 @@ class HotScope:
         self.generations = generations
 
     async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
-        held = {word: len(self._with_word[word]) for word in words if word in self._with_word}
-        return {word: log(1 + len(self._entries) / count) for word, count in held.items()}, len(self._entries)
+        counts = {word: len(self._rows.used(self._with_word.get(word))) for word in words}
+        return {word: log(1 + len(self) / count) for word, count in counts.items() if count}, len(self)
 
     async def by_words(self, words: Collection[str]) -> list[UUID]:
         weights, _ = await self.weights(words)
-        scores: dict[UUID, float] = defaultdict(float)
+        scores = np.zeros(len(self._entries))
         for word in sorted(weights, key=lambda word: (-weights[word], word))[:RAREST]:
-            for id in self._with_word[word]:
-                scores[id] += weights[word]
-        return self._holding(sorted(scores, key=lambda id: (-scores[id], id)), BY_WORDS)
+            scores[self._rows.used(self._with_word[word])] += weights[word]
+        found = self._rows.holding(np.flatnonzero(scores), datetime.now(UTC))
+        return self._ids(self._rows.first(found, scores[found], BY_WORDS))
 
     async def by_vector(self, vector: Vector) -> Nearest:
         nearest = self._vectors.nearest(vector, BY_VECTOR)
-        holding = set(self._holding([id for id, _ in nearest.found], BY_VECTOR))
-        return Nearest([pair for pair in nearest.found if pair[0] in holding], nearest.mean, nearest.blocks)
+        now = datetime.now(UTC)
+        holding = [pair for pair in nearest.found if self._entries[self._row[pair[0]]].found.holds(now)]
+        return Nearest(holding, nearest.mean, nearest.blocks)
 
     async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
         return [(name, entity) for name in names for entity in self._names.get(name, ())]
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
+        """Nearest and newest first, so that a second step is only taken where the first found too few."""
         seeds = set(entities)
-        around = set().union(*(self._neighbours.get(seed, set()) for seed in seeds)) - seeds
-        hops: dict[UUID, int] = {}
-        for hop, reached in ((1, seeds), (2, around)):
-            for entity in reached:
-                for id in self._with_entity.get(entity, ()):
-                    hops.setdefault(id, hop)
-        newest_first = sorted(
-            hops, key=lambda id: (hops[id], -self._entries[id].found.block.valid_from.timestamp(), id)
-        )
-        return [(id, hops[id]) for id in self._holding(newest_first, BY_GRAPH)]
+        direct = self._newest(self._speaking_of(seeds), BY_GRAPH)
+        found = [(id, 1) for id in self._ids(direct)]
+        if len(found) < BY_GRAPH:
+            around = set().union(*(self._neighbours.get(seed, set()) for seed in seeds)) - seeds
+            beyond = np.setdiff1d(self._speaking_of(around), direct)
+            found += [(id, 2) for id in self._ids(self._newest(beyond, BY_GRAPH - len(found)))]
+        return found
 
     async def entries(self, ids: Collection[UUID]) -> list[Entry]:
-        return [self._entries[id] for id in ids if id in self._entries]
+        return [self._entries[self._row[id]] for id in ids if id in self._row]
 
     async def rules(self) -> list[Entry]:
-        return [self._entries[id] for id in self._holding(self._rules, RULES)]
+        holding = self._rows.holding(self._rows.used(self._preferences), datetime.now(UTC))
+        return [self._entries[row] for row in holding[:RULES].tolist()]
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
         return self.past.find(sought, vector, limit=PASSAGES)
 
-    def _holding(self, ids: Iterable[UUID], limit: int) -> list[UUID]:
-        """The first so many that still hold: what ends by itself raises no generation."""
-        now = datetime.now(UTC)
-        holding = (id for id in ids if self._entries[id].found.holds(now))
-        return [id for id, _ in zip(holding, range(limit), strict=False)]
+    def _speaking_of(self, entities: Iterable[UUID]) -> Rows:
+        """The rows that speak of one of these entities and hold, each once."""
+        spoken = [self._rows.used(self._with_entity[entity]) for entity in entities if entity in self._with_entity]
+        if not spoken:
+            return np.zeros(0, dtype=np.intp)
+        return self._rows.holding(np.unique(np.concatenate(spoken)), datetime.now(UTC))
+
+    def _newest(self, rows: Rows, limit: int) -> Rows:
+        return self._rows.first(rows, self._rows.since[rows], limit)
+
+    def _ids(self, rows: Rows) -> list[UUID]:
+        return [self._entries[row].found.block.id for row in rows.tolist()]
 
     def _is_fresh(self, head: Head) -> bool:
-        entry = self._entries.get(head.id)
-        if entry is None:
+        row = self._row.get(head.id)
+        if row is None:
             return False
-        found: Found = entry.found
+        found: Found = self._entries[row].found
         return found.updated_at == head.updated_at and (found.vector is not None) == head.embedded
 
     def _add(self, entry: Entry) -> None:
         found = entry.found
-        self._entries[found.block.id] = entry
+        row = self._rows.add(found)
+        self._entries.append(entry)
+        self._row[found.block.id] = row
         if found.block.type is BlockType.USER_PREFERENCE:
-            self._rules[found.block.id] = None
+            self._preferences.append(row)
         for word in entry.words:
-            self._with_word[word].add(found.block.id)
+            self._with_word[word].append(row)
         for entity in found.entities:
-            self._with_entity[entity].add(found.block.id)
+            self._with_entity[entity].append(row)
         if found.vector is not None:
             self._vectors.put(found.block.id, found.vector)
 
     def _remove(self, id: UUID) -> None:
-        entry = self._entries.pop(id, None)
-        if entry is None:
-            return
-        self._rules.pop(id, None)
-        for word in entry.words:
-            self._with_word[word].discard(id)
-            if not self._with_word[word]:
-                del self._with_word[word]
-        for entity in entry.found.entities:
-            self._with_entity[entity].discard(id)
-            if not self._with_entity[entity]:
-                del self._with_entity[entity]
-        self._vectors.remove(id)
+        row = self._row.pop(id, None)
+        if row is not None:
+            self._rows.remove(row)
+            self._vectors.remove(id)

@@ -131,7 +131,7 @@ class HotScopes:
 
     def _start(self, held: HotScope | None, heads: list[Head]) -> tuple[HotScope, set[UUID], list[UUID]]:
         """What to fill, what it has too much, what it lacks: the scope in use, or a new one where much has changed."""
-        if held is not None:
+        if held is not None and held.wasted <= len(held):
             dropped, anew = held.stale(heads)
             if len(anew) <= _BATCH:
                 return held, dropped, sorted(anew)

@@ -7,8 +7,10 @@ recall@10: .516 to .609 by ranks, .614 by words alone, .644 by scores).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from nextlevel.lang.tokens import words
 
@@ -69,7 +71,8 @@ def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime, mos
     `most` bounds what is kept, where the mode's own bound is not meant.
     """
     terms = weigh(query.terms, candidates.weights, candidates.blocks)
-    judged = [_judge(terms, candidates, each, now) for each in candidates.found]
+    names = [(bearers, frozenset(words(alias))) for alias, bearers in candidates.named.items()]
+    judged = [_judge(terms, candidates, names, each, now) for each in candidates.found]
     judged.sort(key=lambda each: (-each.score, each.candidate.entry.found.block.id))
     kept: list[_Judged] = []
     dropped: list[Ranked] = []
@@ -79,7 +82,7 @@ def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime, mos
             kept.append(each)
         elif len(dropped) < _EXPLAINED:
             dropped.append(each.ranked(refusal))
-    return Ranking(tuple(each.ranked(_why(each, terms, candidates)) for each in kept), tuple(dropped))
+    return Ranking(tuple(each.ranked(_why(each, terms, candidates.named)) for each in kept), tuple(dropped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ class _Judged:
     """A candidate under judgement."""
 
     candidate: Candidate
+    says: frozenset[str]
     score: float
     coverage: float
     lift: float
@@ -118,9 +122,16 @@ def _refusal(judged: _Judged, bar: Bar, kept: list[_Judged], most: int) -> str |
     return None
 
 
-def _judge(terms: Weighed, candidates: Candidates, candidate: Candidate, now: datetime) -> _Judged:
+def _judge(
+    terms: Weighed,
+    candidates: Candidates,
+    names: Sequence[tuple[frozenset[UUID], frozenset[str]]],
+    candidate: Candidate,
+    now: datetime,
+) -> _Judged:
     block = candidate.entry.found.block
-    coverage = terms.covered(_says(candidate, candidates))
+    says = _says(candidate, names)
+    coverage = terms.covered(says)
     lift = 0.0
     if candidate.cosine is not None and candidates.mean_cosine is not None:
         lift = candidate.cosine - candidates.mean_cosine
@@ -130,26 +141,26 @@ def _judge(terms: Weighed, candidates: Candidates, candidate: Candidate, now: da
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)
     trust = (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
     score = relevance / (_WORDS + vector_weight + _GRAPH) * trust
-    return _Judged(candidate, score, coverage, lift, near, recency)
+    return _Judged(candidate, says, score, coverage, lift, near, recency)
 
 
-def _says(candidate: Candidate, candidates: Candidates) -> frozenset[str]:
+def _says(candidate: Candidate, names: Sequence[tuple[frozenset[UUID], frozenset[str]]]) -> frozenset[str]:
     """A block's words. A name in the query counts as said by every block that speaks of its bearer, by any name."""
     says = candidate.entry.says
-    for alias, bearers in candidates.named.items():
+    for bearers, name in names:
         if not bearers.isdisjoint(candidate.entry.found.entities):
-            says |= frozenset(words(alias))
+            says |= name
     return says
 
 
-def _why(judged: _Judged, weighed: Weighed, candidates: Candidates) -> str:
+def _why(judged: _Judged, weighed: Weighed, named: Mapping[str, frozenset[UUID]]) -> str:
     reasons = []
     candidate = judged.candidate
-    matched = weighed.matched(_says(candidate, candidates))
+    matched = weighed.matched(judged.says)
     if matched:
         reasons.append("says " + ", ".join(f"“{word}”" for word in matched[:5]))
     if candidate.hop == 1:
-        spoken = sorted(alias for alias, who in candidates.named.items() if who & candidate.entry.found.entities)
+        spoken = sorted(alias for alias, who in named.items() if who & candidate.entry.found.entities)
         reasons.append("speaks of " + ", ".join(spoken))
     elif candidate.hop == 2:
         reasons.append("is one step in the graph from what the query names")
