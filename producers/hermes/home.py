@@ -37,6 +37,8 @@ class Home:
         self.counters: Counter[str] = Counter()
         self.left_out: set[str] = set()
         """Sessions that the user asked in this process not to remember."""
+        self.builtin_stamps: tuple[tuple[int, int], ...] = ()
+        """How the host's memory files looked when they were mirrored last."""
         self._lock = threading.Lock()
         self._config = Config()
         self._config_stamp: int | None = None

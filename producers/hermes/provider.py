@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from nextlevel.errors import ServiceUnreachable, ShortTermUnavailable
 from nextlevel.producers.shortterm import outbox
 
-from . import VERSION, compaction, offrecord, recording
+from . import VERSION, builtin, compaction, offrecord, project, recording
 from .config import RECALL_MODES, Config, load, new_install_id, path_of, save
 from .home import Home, of
+from .inprompt import InPrompt
+from .inprompt import read as read_prompt
 from .prefetch import Recalled, recall, warm_up
 from .schemas import SCHEMAS
 from .speaker import Speaker
@@ -90,6 +92,7 @@ class Provider(Base):
         self._speaker = Speaker()
         self._session = "none"
         self._mode = "hybrid"  # as it was at the start: neither prompt nor tools may change within a session
+        self._told: InPrompt | None = None
         self._unended = ""  # the session that had turns here and whose end was not told yet
         self._warn: Callable[[str], None] | None = None
         self.last_recall = Recalled("", "none")
@@ -148,7 +151,14 @@ class Provider(Base):
         if compacted:
             text = compaction.after(home, self._speaker, compacted, text)
         briefed = brief and self.last_recall.rung == "service"
-        return ledger.offer(text, with_brief=briefed, with_carry=bool(compacted))
+        return ledger.offer(self._in_prompt().without_repeated(text), with_brief=briefed, with_carry=bool(compacted))
+
+    def _in_prompt(self, cwd: str | None = None) -> InPrompt:
+        """What the host put into the prompt when the session began; read once, as the host does."""
+        if self._told is None and self._home is not None:
+            here = Path(cwd or project.describe().get("cwd") or "/") if self._speaker.is_local else None
+            self._told = read_prompt(self._home.path, here)
+        return self._told or InPrompt()
 
     def _is_off_record(self, home: Home, session: str) -> bool:
         """A question is kept nowhere on this machine: where tier 2 can't tell, recall goes on."""
@@ -192,9 +202,11 @@ class Provider(Base):
         session = session_id or self._session
         said = (str(user_content or ""), str(assistant_content or ""))
         rung = self.last_recall.rung
-        if recording.keep(home, self._speaker, session, said, messages, rung=rung, replay=replay):
+        told = self._in_prompt(replay.get("cwd"))
+        if recording.keep(home, self._speaker, session, said, messages, rung=rung, in_prompt=told, replay=replay):
             self._unended = session
-            home.deliver()
+        builtin.look(home, self._speaker, session)  # also what no hook tells: the background review, an edit by hand
+        home.deliver()
 
     @_guarded(None)
     def on_turn_start(self, turn_number: int = 0, message: str = "", **kwargs: Any) -> None:
@@ -204,7 +216,10 @@ class Provider(Base):
     def on_memory_write(
         self, action: str = "", target: str = "", content: str = "", metadata: Any = None, **kwargs: Any
     ) -> None:
-        """The host's own notes live in the prompt of each session; they are not copied here."""
+        """The host's own memory was written: a hint to look at its files, which are right whatever was called."""
+        if self._home is not None:
+            builtin.look(self._home, self._speaker, self._session)
+            self._home.deliver()
 
     @_guarded("")
     def on_pre_compress(self, messages: Any = None, **kwargs: Any) -> str:
@@ -234,6 +249,7 @@ class Provider(Base):
         """Follow the session. After a compaction or an undo, what was injected is gone from the prompt, or may be."""
         if reset:
             self._end_session()
+            self._told = None  # a new prompt
         self._session = str(new_session_id or self._session)
         if self._home is None:
             return

@@ -11,6 +11,7 @@ from nextlevel.producers.shortterm.search import hide, recent
 
 from . import VERSION, offrecord, project
 from .home import Home
+from .inprompt import InPrompt
 from .ledger import Ledger
 from .rewind import LOOK_BACK, mark, undone
 from .speaker import Speaker, bounded
@@ -28,11 +29,13 @@ def keep(
     messages: Sequence[Message] | None,
     *,
     rung: str,
+    in_prompt: InPrompt,
     replay: Mapping[str, Any],
 ) -> bool:
     """Put a turn, what the user said and the answer, on the disk. False where nothing of it is to be kept.
 
-    `rung` is that of the recall before it. `replay` names `at`, `cwd`, `occurrence` where a conversation is told again.
+    `rung` is that of the recall before it, `in_prompt` what the host tells the model in each session anyway. `replay`
+    names `at`, `cwd`, `occurrence` where a conversation is told again.
 
     Raises:
         ShortTermUnavailable: it is not on the disk.
@@ -48,7 +51,9 @@ def keep(
         session=session,
         meta=_meta(speaker, rung, replay.get("cwd")),
         at=replay.get("at"),
-        without_injected=lambda text: ledger.without_injected(text, lambda: _injected(home, session)),
+        without_told=lambda text: ledger.without_injected(
+            in_prompt.without_quoted(text), lambda: _injected(home, session)
+        ),
     )
     if draft is None:
         return False

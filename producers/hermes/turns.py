@@ -35,15 +35,18 @@ def compose(
     session: str,
     meta: Mapping[str, Any],
     at: str | None = None,
-    without_injected: Callable[[str], str] = lambda text: text,
+    without_told: Callable[[str], str] = lambda text: text,
 ) -> Draft | None:
-    """The turn as it will be kept, or None where nothing is left of it. `at` (RFC 3339) is when it was said."""
+    """The turn as it will be kept, or None where nothing is left of it. `at` (RFC 3339) is when it was said.
+
+    `without_told` takes out of a text what the model was told by us or by the host.
+    """
     rows = current_rows(list(messages or ()), user)
     redactions: Counter[str] = Counter()
     cuts: dict[str, int] = {}
 
     def clean(name: str, text: str) -> str:
-        text = without_injected(markers.strip(text))
+        text = without_told(markers.strip(text))
         return _kept(name, text, MAX_TEXT_CHARS, redactions, cuts)
 
     user_text, assistant_text = clean("user_text", user), clean("assistant_text", assistant)

@@ -70,9 +70,9 @@ def append(
     with database.transaction() as connection:
         connection.executemany(sql.ADD_INJECTED, [{"session": draft.session, "line": line} for line in injected])
         if undone:
-            _write(connection, database, retraction(draft, undone), None)
+            write(connection, database, retraction(draft, undone))
             hide_in(connection, undone)
-        return _write(connection, database, draft, occurrence)
+        return write(connection, database, draft, occurrence)
 
 
 def retraction(draft: Draft, turns: Sequence[str]) -> Draft:
@@ -80,7 +80,8 @@ def retraction(draft: Draft, turns: Sequence[str]) -> Draft:
     return replace(draft, kind="retract", user_text="", assistant_text="", tools=(), meta={}, body={"turns": [*turns]})
 
 
-def _write(connection: sqlite3.Connection, database: Database, draft: Draft, occurrence: int | None) -> Written:
+def write(connection: sqlite3.Connection, database: Database, draft: Draft, occurrence: int | None = None) -> Written:
+    """`append`, inside a transaction that does more."""
     scope = f"{draft.profile}\n{draft.principal}"
     if draft.kind != "turn":  # what is not said but ordered: other orders have other bodies
         scope += f"\n{draft.kind}\n{json.dumps(draft.body, sort_keys=True)}"

@@ -1,4 +1,4 @@
-"""What a person asked to remember, in so many words: kept as said, typed where the rules understand it."""
+"""What was written down to be remembered, in so many words: kept as said, typed where the rules understand it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,26 @@ def candidates(turn: Turn, body: dict[str, Any]) -> tuple[Sequence[Candidate], s
     if understood and _say_it_all(understood, text):
         return [_asked_for(classify.classify(each), kind) for each in understood], None
     return [_as_said(text, kind or BlockType.LEARNED_PATTERN, turn, body)], None
+
+
+def core_candidates(turn: Turn, body: dict[str, Any]) -> tuple[Sequence[Candidate], str | None]:
+    """The candidates of an entry of the host's own memory: the agent wrote it, before the user's eyes."""
+    kind = BlockType.USER_PREFERENCE if body.get("target") == "user" else BlockType.LEARNED_PATTERN
+    found, refused = candidates(turn, {})
+    return [_by_the_agent(each, kind) for each in found], refused
+
+
+def _by_the_agent(candidate: Candidate, kind: BlockType) -> Candidate:
+    as_said = candidate.rule == "explicit"
+    return replace(
+        candidate,
+        type=kind if as_said else candidate.type,
+        category=_CATEGORY[kind] if as_said else candidate.category,
+        rule="core_memory" if as_said else candidate.rule,
+        explicit=False,
+        provenance=Provenance.USER_ACCEPTED,
+        confidence=min(candidate.confidence, 0.85),
+    )
 
 
 def _say_it_all(understood: Sequence[Candidate], text: str) -> bool:

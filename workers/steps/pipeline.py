@@ -97,7 +97,9 @@ def read(
     it, where that was asked before.
     """
     if kind == "remember":
-        return _remember(turn, body)
+        return _explicit(turn, explicit.candidates(turn, body))
+    if kind == "core_write":
+        return _explicit(turn, explicit.core_candidates(turn, body))
     if kind == "turn":
         return _turn(looked or look(turn, window, shown), window, heard, shown)
     return Reading(facts={"kind": kind})  # forget and retract: what they say is done in the store stage
@@ -176,8 +178,9 @@ def _traced(dropped: Dropped) -> str:
     return redact(dropped.text[:_TRACED]).text
 
 
-def _remember(turn: Turn, body: dict[str, Any]) -> Reading:
-    candidates, refused = explicit.candidates(turn, body)
+def _explicit(turn: Turn, asked: tuple[Sequence[Candidate], str | None]) -> Reading:
+    """What somebody wrote down to be remembered, or the reason why it is not kept."""
+    candidates, refused = asked
     facts: dict[str, Any] = {"candidates": len(candidates), "explicit": True}
     if refused is not None:
         return Reading(skip=refused, facts=facts)
