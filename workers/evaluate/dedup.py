@@ -24,15 +24,17 @@ def predict(pair: Pair) -> dict[str, Any]:
 
 def _candidate(fact: Fact, language: str) -> Candidate:
     """The fact as an extractor gives it: its predicate canonical where the table of phrases knows it."""
-    phrase = " ".join(fact.predicate.casefold().split())
-    known = predicates.phrases(language) | predicates.phrases("en")
-    predicate = known.get(phrase, phrase.replace(" ", "_"))
+    predicate = predicates.canonical(fact.predicate, language) or fact.predicate
+    object_ = fact.object
+    if predicates.get(predicate).family == "saying":
+        # The verb stands in the object then, as the extractors put it there.
+        object_ = f"{fact.predicate} {object_}"
     return Candidate(
         type=fact.type,
         category=Category.PROJECT,
         subject=fact.subject,
         predicate=predicate,
-        object=fact.object,
+        object=object_,
         confidence=0.8,
         provenance=Provenance.USER_STATED,
         span=f"{fact.subject} {fact.predicate} {fact.object}",

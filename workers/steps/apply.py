@@ -122,7 +122,7 @@ async def _remember(
         # A guess, or what some rung of recall had shown it: the user's yes would have made it theirs.
         applied.note("dropped", _text(candidate), "only the assistant said it")
         return
-    replaces = decision.rival if decision.verdict is Verdict.UPDATES and status is BlockStatus.ACTIVE else None
+    replaces = decision.rival if decision.closes and status is BlockStatus.ACTIVE else None
     block = await _insert(conn, claim, fact, subject, status, replaces)
     if vector is not None:
         await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, model, vector)

@@ -10,6 +10,11 @@ from typing import Any, Literal
 
 from nextlevel.model import BlockType, Category
 
+_ONE_FORM = {
+    "are": "is", "was": "is", "were": "is", "sind": "ist", "war": "ist", "waren": "ist", "werden": "wird",
+    "wurde": "wird", "wurden": "wird", "var": "är", "są": "jest", "był": "jest", "była": "jest", "było": "jest",
+}  # fmt: skip
+
 Cardinality = Literal["one", "many"]
 
 
@@ -23,6 +28,7 @@ class Predicate:
     category: Category | None = None
     key: str | None = None
     inverse: str | None = None
+    family: str | None = None
 
 
 def get(name: str) -> Predicate:
@@ -49,14 +55,48 @@ def phrases(language: str) -> dict[str, str]:
     return _all()[1].get(language, {})
 
 
+def canonical(phrase: str, language: str | None = None) -> str | None:
+    """The predicate that a free phrase stands for, or None.
+
+    A phrase that several languages share is read as one of `language`.
+
+    >>> canonical("läuft auf", "de"), canonical("Listens  on"), canonical("juggles")
+    ('on_host', 'runs_on_port', None)
+    """
+    if phrase in names():
+        return phrase
+    wanted, spoken = _bare(phrase), _aliases()
+    for each in (language, *spoken):
+        if each is not None and (name := spoken.get(each, {}).get(wanted)):
+            return name
+    return None
+
+
+def _bare(phrase: str) -> str:
+    """A phrase case-folded, its "are" and "was" as "is"."""
+    return " ".join(_ONE_FORM.get(word, word) for word in phrase.casefold().split())
+
+
+@cache
+def _aliases() -> dict[str, dict[str, str]]:
+    """By language, every phrase that is clear where a predicate stands alone."""
+    spoken = {language: {_bare(phrase): name for phrase, name in said.items()} for language, said in _all()[1].items()}
+    for name, row in _table().items():
+        for language, said in row.get("aliases", {}).items():
+            spoken[language].update({_bare(phrase): name for phrase in said})
+    return spoken
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("predicates.toml").read_text(encoding="utf-8"))
+
+
 @cache
 def _all() -> tuple[dict[str, Predicate], dict[str, dict[str, str]]]:
-    document: dict[str, dict[str, Any]] = tomllib.loads(
-        Path(__file__).with_name("predicates.toml").read_text(encoding="utf-8")
-    )
     known: dict[str, Predicate] = {}
     said: dict[str, dict[str, str]] = {}
-    for name, row in document.items():
+    for name, row in _table().items():
         known[name] = Predicate(
             name,
             cardinality=row["cardinality"],
@@ -64,6 +104,7 @@ def _all() -> tuple[dict[str, Predicate], dict[str, dict[str, str]]]:
             category=Category(row["category"]) if "category" in row else None,
             key=row.get("key"),
             inverse=row.get("inverse"),
+            family=row.get("family"),
         )
         for language, spoken in row.items():
             if isinstance(spoken, list):

@@ -108,6 +108,8 @@ def test_a_correction_that_names_what_it_replaces_ends_it():
     assert Verdict.DISTINCT is verdict(replace(new, corrects=False), old)
 
 
-def test_the_same_value_of_a_slot_in_other_words_is_the_same():
+def test_the_value_of_a_slot_with_more_beside_it_is_more_exact():
+    """What is told beside the port is kept, and the barer telling ends where the fuller begins."""
     old = block(object_="port 8080", key="port", value="8080")
-    assert Verdict.SAME is verdict(candidate(object_="8080 behind Caddy", key="port", value="8080"), old)
+    decision = decide(candidate(object_="8080 behind Caddy", key="port", value="8080"), [old])
+    assert (Verdict.REFINES, old, True) == (decision.verdict, decision.rival, decision.closes)

@@ -1,0 +1,9 @@
+"""Is a new fact one we know, one that says it better, one that replaces what we know, or news?
+
+`decision` asks each known fact in turn; `compare` holds the rules for two; `reading` reads a fact as words that weigh,
+with the help of `terms`, `dates` and `lexicon`. Pure: no store, no model.
+"""
+
+from .decision import Decision, Verdict, decide, fact_hash
+
+__all__ = ["Decision", "Verdict", "decide", "fact_hash"]

@@ -1,0 +1,111 @@
+"""The small dictionary behind a comparison: which words carry no weight, which mean the same, which are opposites."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from nextlevel.lang.tokens import fold
+
+LONGEST_PHRASE = 4
+_MEANINGS = frozenset({"office", "opposites", "attributes", "languages", "concepts", "restriction", "ends"})
+"""Sections whose rows are meanings; in the others a row only says what kind of word it holds."""
+_FEWEST_LETTERS = 4
+_APART = frozenset({("", "er"), ("", "al")})
+"""Endings that make another thing of a word: a post is no poster."""
+
+
+@dataclass(slots=True)
+class Lexicon:
+    """`classes` and `meanings` by word or phrase (folded, single spaces)."""
+
+    classes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    meanings: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    stems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    cjk: tuple[str, ...] = ()
+
+    def look_up(self, word: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The classes and meanings of a folded word or phrase: as it stands, else of a word with the same stem."""
+        known = {word} if word in self.classes or word in self.meanings else self._inflected(word)
+        classes: frozenset[str] = frozenset().union(*(self.classes.get(each, ()) for each in known))
+        return classes, frozenset().union(*(self.meanings.get(each, ()) for each in known))
+
+    def _inflected(self, word: str) -> set[str]:
+        for stem in stems(word):
+            if found := {each for each in self.stems.get(stem, ()) if inflected(word, each)}:
+                return found
+        return set()
+
+
+def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if the meanings are two sides of one row of opposites."""
+    if one & other:
+        return False
+    rows = {each.rpartition("/")[0] for each in one if "/" in each}
+    return any("/" in each and each.rpartition("/")[0] in rows for each in other)
+
+
+def inflected(one: str, other: str) -> bool:
+    """True if two folded words differ by an ending of a word's forms only.
+
+    >>> inflected("migration", "migrationen"), inflected("post", "poster"), inflected("8080", "8081")
+    (True, False, False)
+    """
+    if one == other:
+        return True
+    if not (one.isalpha() and other.isalpha()):
+        return False
+    if one + "s" == other or other + "s" == one:
+        return True
+    shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    while shared >= _FEWEST_LETTERS and 2 * shared >= max(len(one), len(other)):
+        tails = tuple(sorted((one[shared:], other[shared:]), key=len))
+        if endings().issuperset(tails):
+            return tails not in _APART
+        shared -= 1
+    return False
+
+
+def stems(word: str) -> list[str]:
+    """What may be left of a word without an ending, the longest first; at least four letters."""
+    return [word[:end] for end in range(len(word), _FEWEST_LETTERS - 1, -1) if word[end:] in endings()]
+
+
+@cache
+def endings() -> frozenset[str]:
+    """The endings of words' forms, folded; none is one of them."""
+    return frozenset({"", *(fold(each) for words in _table()["endings"].values() for each in words.split())})
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text("utf-8"))
+
+
+@cache
+def lexicon() -> Lexicon:
+    made = Lexicon()
+    for section, rows in _table().items():
+        if section == "endings":
+            continue
+        for name, row in rows.items():
+            for side, words in enumerate(row.split("|")):
+                meaning = f"{name}/{side}" if section == "opposites" else name
+                for word in words.replace(";", " ").split():
+                    _add(made, fold(word.replace("_", " ")), section, meaning)
+    made.cjk = tuple(sorted((w for w in [*made.classes, *made.meanings] if not w.isascii()), key=len, reverse=True))
+    return made
+
+
+def _add(made: Lexicon, word: str, section: str, meaning: str) -> None:
+    made.classes[word].add(section)
+    if section not in _MEANINGS:
+        return
+    made.meanings[word].add(meaning)
+    # A word without a meaning of its own is taken as it stands only: "gorse" is no form of "görs".
+    if word.isalpha() and word.isascii():
+        for stem in stems(word):
+            made.stems[stem].add(word)
