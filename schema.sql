@@ -79,6 +79,7 @@ CREATE TABLE scopes (
   profile     text,
   generation  bigint NOT NULL DEFAULT 1,
   passages    bigint NOT NULL DEFAULT 0,   -- raised beside the generation when a passage comes or goes
+  names       bigint NOT NULL DEFAULT 0,   -- of the user's scope: raised when a name goes, or means something else
   PRIMARY KEY (tenant_id, scope_id),
   UNIQUE NULLS NOT DISTINCT (tenant_id, user_id, profile),
   FOREIGN KEY (tenant_id, user_id) REFERENCES users,
@@ -263,9 +264,32 @@ CREATE TABLE entity_aliases (
   user_id     uuid NOT NULL,
   alias       text NOT NULL CHECK (alias <> ''), -- in normal form
   entity_id   uuid NOT NULL,
+  added       bigint GENERATED ALWAYS AS IDENTITY, -- in order: written under the person's lock
   PRIMARY KEY (tenant_id, user_id, alias, entity_id),
   FOREIGN KEY (tenant_id, entity_id) REFERENCES entities ON DELETE CASCADE
 );
+CREATE INDEX entity_aliases_in_order ON entity_aliases (tenant_id, user_id, added);
+
+-- What a person joined: one entity is spoken of as another from then on, until it is split off. Split off only: a row
+-- without merged_at. The merged entity keeps its row and loses its names.
+CREATE TABLE entity_merges (
+  tenant_id   uuid NOT NULL,
+  user_id     uuid NOT NULL,
+  merge_id    uuid NOT NULL,
+  kept        uuid NOT NULL,
+  merged      uuid NOT NULL,
+  aliases     text[] NOT NULL,             -- the names that moved
+  blocks      uuid[] NOT NULL,             -- the blocks that moved
+  shared      uuid[] NOT NULL,             -- those of them that spoke of both
+  merged_at   timestamptz,
+  split_at    timestamptz,
+  PRIMARY KEY (tenant_id, merge_id),
+  FOREIGN KEY (tenant_id, kept) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, merged) REFERENCES entities (tenant_id, entity_id) ON DELETE CASCADE,
+  CHECK (kept <> merged)
+);
+CREATE UNIQUE INDEX entity_merges_once ON entity_merges (tenant_id, merged) WHERE split_at IS NULL;
+CREATE INDEX entity_merges_of_kept ON entity_merges (tenant_id, kept);
 
 CREATE TABLE blocks (
   tenant_id       uuid NOT NULL,
@@ -318,7 +342,7 @@ CREATE TABLE block_versions (
   tenant_id   uuid NOT NULL,
   block_id    uuid NOT NULL,
   version     integer NOT NULL,
-  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted', 'restored')),
+  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted', 'restored', 'merged', 'split')),
   caused_by   text NOT NULL,
   before      jsonb NOT NULL,
   changed_at  timestamptz NOT NULL DEFAULT now(),
@@ -561,6 +585,44 @@ BEGIN
      WHERE s.tenant_id = wall_tenant() AND s.scope_id = ANY (touched) RETURNING s.scope_id, s.generation;
 END $$;
 
+-- The blocks that speak of an entity, whatever profile they are told under: an entity is the person's.
+CREATE FUNCTION blocks_of_entity(entity uuid) RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT m.block_id FROM mentions m JOIN entities e USING (tenant_id, entity_id)
+   WHERE m.tenant_id = wall_tenant() AND m.entity_id = entity AND e.user_id = wall_user()
+$$;
+
+-- Let blocks speak of one entity instead of another: as subject, in edges and in mentions. The scopes that changed.
+CREATE FUNCTION move_entity(moved uuid[], source uuid, target uuid, why text, cause text) RETURNS SETOF uuid
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+  t uuid := wall_tenant();
+BEGIN
+  IF (SELECT count(*) FROM entities e WHERE e.tenant_id = t AND e.user_id = wall_user() AND e.entity_id IN (source, target)) <> 2 THEN
+    RAISE insufficient_privilege USING MESSAGE = 'these are not two entities of this wall';
+  END IF;
+  INSERT INTO block_versions (tenant_id, block_id, version, change, caused_by, before)
+  SELECT t, b.block_id, 1 + (SELECT count(*) FROM block_versions v WHERE v.tenant_id = t AND v.block_id = b.block_id), why, cause,
+         to_jsonb(b) - ARRAY['tenant_id', 'block_id', 'user_id', 'hash']
+    FROM blocks b WHERE b.tenant_id = t AND b.block_id = ANY (moved) AND b.subject_entity = source;
+  UPDATE blocks b SET subject_entity = target, updated_at = now(),
+                      subject = CASE WHEN lower(b.subject) = lower(s.name) THEN g.name ELSE b.subject END
+    FROM entities s, entities g
+   WHERE b.tenant_id = t AND b.block_id = ANY (moved) AND b.subject_entity = source
+     AND s.tenant_id = t AND s.entity_id = source AND g.tenant_id = t AND g.entity_id = target;
+  WITH gone AS (
+    DELETE FROM edges e WHERE e.tenant_id = t AND e.block_id = ANY (moved) AND source IN (e.subject_entity, e.object_entity)
+    RETURNING e.*), now AS (
+    SELECT block_id, scope_id, predicate, CASE subject_entity WHEN source THEN target ELSE subject_entity END AS subject,
+           CASE object_entity WHEN source THEN target ELSE object_entity END AS object FROM gone)
+  INSERT INTO edges (tenant_id, block_id, scope_id, subject_entity, predicate, object_entity)
+  SELECT t, block_id, scope_id, subject, predicate, object FROM now WHERE subject <> object ON CONFLICT DO NOTHING;
+  RETURN QUERY WITH gone AS (
+    DELETE FROM mentions m WHERE m.tenant_id = t AND m.block_id = ANY (moved) AND m.entity_id = source RETURNING m.*), moving AS (
+    INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) SELECT t, block_id, target, scope_id FROM gone ON CONFLICT DO NOTHING)
+  SELECT DISTINCT scope_id FROM gone;
+END $$;
+
 
 -- ─── the wall ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -570,7 +632,7 @@ BEGIN
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
                            'dead_letters', 'trace_events', 'tombstones', 'entities', 'entity_aliases', 'blocks',
                            'block_versions', 'block_sources', 'edges', 'mentions', 'embeddings', 'recalls', 'passages',
-                           'passage_embeddings', 'model_spending'] LOOP
+                           'passage_embeddings', 'model_spending', 'entity_merges'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
   END LOOP;
@@ -588,6 +650,7 @@ CREATE POLICY wall ON extractions     TO nextlevel_app USING (tenant_id = wall_t
 CREATE POLICY wall ON trace_events    TO nextlevel_app USING (tenant_id = wall_tenant());
 CREATE POLICY wall ON tombstones      TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
 CREATE POLICY wall ON entities        TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
+CREATE POLICY wall ON entity_merges   TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
 CREATE POLICY wall ON entity_aliases  TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
 CREATE POLICY wall ON blocks          TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 CREATE POLICY wall ON block_versions  TO nextlevel_app USING (tenant_id = wall_tenant());
@@ -606,13 +669,14 @@ GRANT SELECT                  ON extractions TO nextlevel_pipeline;
 GRANT SELECT, INSERT, UPDATE  ON model_spending TO nextlevel_pipeline;
 GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
-GRANT SELECT, UPDATE (generation, passages) ON scopes TO nextlevel_app;
+GRANT SELECT, UPDATE (generation, passages, names) ON scopes TO nextlevel_app;
 GRANT SELECT, UPDATE (digest, digested_at) ON sessions TO nextlevel_app;
 GRANT UPDATE (facts) ON trace_events TO nextlevel_app;
 GRANT SELECT, UPDATE          ON turns TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE  ON extractions, tombstones TO nextlevel_app;
 GRANT SELECT, INSERT          ON trace_events, block_versions TO nextlevel_app;
 GRANT SELECT, DELETE          ON recalls TO nextlevel_app;
+GRANT SELECT, INSERT, UPDATE  ON entity_merges TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON entities, entity_aliases, blocks, block_sources, edges, mentions, embeddings TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON passages, passage_embeddings TO nextlevel_app;
 
@@ -626,3 +690,5 @@ REVOKE EXECUTE ON FUNCTION scopes_without_passage_vectors(text), index_passage(t
 GRANT EXECUTE ON FUNCTION scopes_without_passage_vectors(text) TO nextlevel_pipeline;
 GRANT EXECUTE ON FUNCTION index_passage(text, uuid, text[]), words_of_passages(text[]), count_passages(text[]),
                           search_passages(text[], real[], integer), forget_passages(text[]) TO nextlevel_app;
+REVOKE EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) TO nextlevel_app;

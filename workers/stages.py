@@ -10,7 +10,7 @@ from uuid import UUID
 from nextlevel import log, receipts
 from nextlevel.cache import publish_generations
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable
-from nextlevel.model import Block, TurnState
+from nextlevel.model import Block, Scope, TurnState
 from nextlevel.store import blocks, entities, extractions, recalls, scopes, trace, turns
 from nextlevel.store.forget import NOTHING, Forgotten, forget_blocks, retract_turn
 from nextlevel.store.pool import Connection
@@ -75,7 +75,7 @@ async def _use(
 
 async def link_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     """Name the known entities that the findings speak of. A proposal: store resolves again under the lock."""
-    aliases = await _aliases(ctx, claim)
+    aliases = await known_names(ctx, claim.scope)
     async with ctx.db.pipeline() as conn:
         window = await turns.window(conn, claim, limit=pipeline.WINDOW_TURNS)
     try:
@@ -164,15 +164,12 @@ async def _retract(conn: Connection, claim: Claim) -> tuple[Forgotten, dict[UUID
     return Forgotten(tuple(gone_blocks), generations, frozenset(installs)), generations
 
 
-async def _aliases(ctx: WorkerContext, claim: Claim) -> Aliases:
-    async with ctx.db.pipeline() as conn:
-        generation = await scopes.person_generation(conn, claim.scope)
-    kept = ctx.aliases.get(claim.scope.user_id, generation)
-    if kept is None:
-        async with ctx.db.memory(claim.scope) as conn:
-            kept = Aliases(await entities.aliases(conn, claim.scope))
-        ctx.aliases.put(claim.scope.user_id, generation, kept)
-    return kept
+async def known_names(ctx: WorkerContext, scope: Scope) -> Aliases:
+    """The person's names, those read that came since the last time."""
+    async with ctx.db.memory(scope) as conn:
+        aliases = ctx.aliases.get(scope.user_id, await entities.revision(conn, scope))
+        aliases.add(await entities.aliases(conn, scope, after=aliases.last))
+    return aliases
 
 
 async def _embed(ctx: WorkerContext, findings: found.Found) -> apply.Embedded:

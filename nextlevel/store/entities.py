@@ -24,10 +24,31 @@ class Known:
     type: EntityType
 
 
-async def aliases(conn: Connection, scope: Scope) -> list[tuple[str, Known]]:
-    """Every name, in normal form, of every entity of this person."""
-    rows = await conn.fetch(SQL.entities.aliases, scope.tenant_id, scope.user_id)
-    return [(row["alias"], Known(row["entity_id"], row["name"], EntityType(row["type"]))) for row in rows]
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name in normal form. `added` numbers a person's names in the order in which they came."""
+
+    name: str
+    known: Known
+    added: int = 0
+
+
+async def aliases(conn: Connection, scope: Scope, *, after: int = 0) -> list[Alias]:
+    """Every name of every entity of this person that came after one, in order."""
+    rows = await conn.fetch(SQL.entities.aliases, scope.tenant_id, scope.user_id, after)
+    return [
+        Alias(row["alias"], Known(row["entity_id"], row["name"], EntityType(row["type"])), row["added"]) for row in rows
+    ]
+
+
+async def revision(conn: Connection, scope: Scope) -> int:
+    """A number that moves when a name of this person's goes, or means something else; not when one is added."""
+    return int(await conn.fetchval(SQL.entities.revision, scope.tenant_id, scope.user_scope) or 0)
+
+
+async def raise_revision(conn: Connection, scope: Scope) -> None:
+    """Names went or mean something else: whoever keeps them must read them all again."""
+    await conn.execute(SQL.entities.raise_revision, scope.tenant_id, scope.user_scope)
 
 
 async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:
@@ -51,6 +72,7 @@ async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -
     for row in rows:
         if row["type"] == EntityType.TOPIC:
             await conn.execute(SQL.entities.set_type, scope.tenant_id, row["entity_id"], kind)
+            await raise_revision(conn, scope)
             topic: UUID = row["entity_id"]
             return topic
     made: UUID = await conn.fetchval(SQL.entities.insert, scope.tenant_id, scope.user_id, name.strip(), normal, kind)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nextlevel.model import Scope
 
-from . import blocks, passages, scopes, sessions, turns
+from . import blocks, entities, passages, scopes, sessions, turns
 from .pool import Connection
 from .sql import SQL
 
@@ -48,12 +48,21 @@ async def forget_blocks(
     await conn.execute(SQL.forget.scrub_extractions, scope.tenant_id, ids)
     await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, ids)
     await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
-    await conn.execute(SQL.forget.delete_orphans, scope.tenant_id, scope.user_id)
+    await _delete_orphans(conn, scope)
     told_in = [row["id"] for row in hidden]
     await _unsay(conn, scope, told_in)
     generations = await passages.forget(conn, told_in)
     generations |= await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
     return Forgotten(tuple(ids), generations, frozenset(row["install"] for row in hidden))
+
+
+async def _delete_orphans(conn: Connection, scope: Scope) -> None:
+    """Delete entities that nothing speaks of any more, and with the last of them what was merged into them."""
+    gone = False
+    while await conn.execute(SQL.forget.delete_orphans, scope.tenant_id, scope.user_id) != "DELETE 0":
+        gone = True
+    if gone:
+        await entities.raise_revision(conn, scope)
 
 
 async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: str) -> Forgotten:

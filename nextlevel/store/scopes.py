@@ -69,12 +69,6 @@ async def raise_generations(conn: Connection, scope: Scope, scopes: Iterable[UUI
     return {row["scope_id"]: row["generation"] for row in rows}
 
 
-async def person_generation(conn: Connection, scope: Scope) -> int:
-    """A number that moves whenever anything of this person's memory does."""
-    found: int = await conn.fetchval(SQL.scopes.person_generation, scope.tenant_id, scope.user_id)
-    return found
-
-
 async def generations(conn: Connection) -> dict[UUID, int]:
     """The generations of all scopes in use."""
     return {row["scope_id"]: row["generation"] for row in await conn.fetch(SQL.scopes.generations)}

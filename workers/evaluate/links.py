@@ -7,7 +7,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from nextlevel.lang.normal import normal_name
 from nextlevel.model import BlockType, Candidate, Category, Provenance
-from nextlevel.store.entities import Known
+from nextlevel.store.entities import Alias, Known
 
 from ..steps.link import Aliases, link
 from .formats import KnownEntity, Mention
@@ -31,7 +31,7 @@ def predict(case: Mention) -> dict[str, Any]:
     return {"id": case.id, "entity": subject if subject in {each.name for each in case.known} else None}
 
 
-def _rows(entity: KnownEntity) -> list[tuple[str, Known]]:
+def _rows(entity: KnownEntity) -> list[Alias]:
     """The entity as its names lead to it. Of a person and a firm of one name, each stays itself."""
     known = Known(uuid5(NAMESPACE_OID, f"{entity.type}\x1f{entity.name}"), entity.name, entity.type)
-    return [(alias, known) for alias in dict.fromkeys(normal_name(each) for each in (entity.name, *entity.aliases))]
+    return [Alias(alias, known) for alias in dict.fromkeys(normal_name(each) for each in (entity.name, *entity.aliases))]

@@ -1,8 +1,17 @@
 -- name: aliases
--- Every name of the person's entities, for the alias automaton.
--- $1 tenant · $2 user
-SELECT a.alias, e.entity_id, e.name, e.type FROM entity_aliases a JOIN entities e USING (tenant_id, entity_id)
- WHERE a.tenant_id = $1 AND a.user_id = $2;
+-- The names of the person's entities that came after one, in order.
+-- $1 tenant · $2 user · $3 the last that is known
+SELECT a.alias, a.added, e.entity_id, e.name, e.type FROM entity_aliases a JOIN entities e USING (tenant_id, entity_id)
+ WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.added > $3 ORDER BY a.added;
+
+-- name: revision
+-- $1 tenant · $2 scope of the user
+SELECT names FROM scopes WHERE tenant_id = $1 AND scope_id = $2;
+
+-- name: raise_revision
+-- A name went, or means something else: who knows the names reads them all again.
+-- $1 tenant · $2 scope of the user
+UPDATE scopes SET names = names + 1 WHERE tenant_id = $1 AND scope_id = $2;
 
 -- name: by_alias
 -- $1 tenant · $2 user · $3 alias, in normal form

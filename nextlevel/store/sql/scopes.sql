@@ -54,11 +54,6 @@ LIMIT 1;
 -- $1 tenant · $2 scopes
 UPDATE scopes SET generation = generation + 1 WHERE tenant_id = $1 AND scope_id = ANY ($2) RETURNING scope_id, generation;
 
--- name: person_generation
--- Moves whenever anything of a person's memory does.
--- $1 tenant · $2 user
-SELECT coalesce(sum(generation), 0)::bigint FROM scopes WHERE tenant_id = $1 AND user_id = $2;
-
 -- name: generations
 -- Of the scopes that somebody used within a day.
 SELECT scope_id, generation FROM scopes s

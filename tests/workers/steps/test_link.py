@@ -6,7 +6,7 @@ import pytest
 
 from nextlevel.lang.normal import normal_name
 from nextlevel.model import EntityType
-from nextlevel.store.entities import Known
+from nextlevel.store.entities import Alias, Known
 from nextlevel.workers.steps.link import AliasCache, Aliases, link
 from nextlevel.workers.steps.link.candidate import meant
 from nextlevel.workers.steps.link.scan import scan
@@ -14,10 +14,10 @@ from nextlevel.workers.steps.link.spoken import Mention, at
 from tests.support.builders import candidate
 
 
-def known(name: str, kind: EntityType, *more: str) -> list[tuple[str, Known]]:
+def known(name: str, kind: EntityType, *more: str) -> list[Alias]:
     """An entity as its names lead to it."""
     entity = Known(uuid4(), name, kind)
-    return [(normal_name(each), entity) for each in (name, *more)]
+    return [Alias(normal_name(each), entity) for each in (name, *more)]
 
 
 CRM = known("waldseilgarten-crm", EntityType.PROJECT)
@@ -134,10 +134,10 @@ def test_a_person_without_entities_costs_nothing():
     assert [] == scan("anything", Aliases([]))
 
 
-def test_the_cache_answers_for_one_generation_only():
-    """Names from before a new one must not be used after it."""
+def test_the_cache_begins_anew_when_a_name_went():
+    """A name that was forgotten, or merged into another entity, must link to nothing any more."""
     cache, person = AliasCache(), uuid4()
-    cache.put(person, 3, ALIASES)
-    assert ALIASES is cache.get(person, 3)
-    assert cache.get(person, 4) is None
-    assert cache.get(uuid4(), 3) is None
+    cache.get(person, 3).add(CRM)
+    assert ["waldseilgarten-crm"] == named("waldseilgarten-crm", cache.get(person, 3))
+    assert [] == named("waldseilgarten-crm", cache.get(person, 4))
+    assert [] == named("waldseilgarten-crm", cache.get(uuid4(), 4))

@@ -14,7 +14,7 @@ from rapidfuzz.distance import OSA
 from nextlevel.lang.inflection import citation_forms
 from nextlevel.lang.normal import normal_name
 from nextlevel.model import EntityType
-from nextlevel.store.entities import Known
+from nextlevel.store.entities import Alias, Known
 
 from . import lexicon
 
@@ -37,9 +37,13 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 
 class Aliases:
-    """Grows by `add`; what is taken away needs a new one. All lookups are by whole keys."""
+    """Grows by `add`; what is taken away needs a new one. All lookups are by whole keys.
 
-    def __init__(self, rows: Iterable[tuple[str, Known]] = ()) -> None:
+    `last` is the number of the last name added.
+    """
+
+    def __init__(self, rows: Iterable[Alias] = ()) -> None:
+        self.last = 0
         self._by_name: dict[str, list[Known]] = {}
         self._by_letters: dict[str, list[Known]] = {}
         self._by_citation: dict[str, list[Known]] = {}
@@ -51,16 +55,17 @@ class Aliases:
         self._similar: dict[tuple[str, int], list[str]] = {}
         self.add(rows)
 
-    def add(self, rows: Iterable[tuple[str, Known]]) -> None:
-        """More names, in normal form. One that is known already changes nothing."""
-        for alias, known in rows:
-            names = self._names.get(known.id)
+    def add(self, rows: Iterable[Alias]) -> None:
+        """More names. One that is known already changes nothing."""
+        for row in rows:
+            self.last = max(self.last, row.added)
+            names = self._names.get(row.known.id)
             if names is None:
-                names = self._names[known.id] = []
-                _put(self._by_type, known.type, known)
-            if alias not in names:
-                names.append(alias)
-                self._add(alias, known)
+                names = self._names[row.known.id] = []
+                _put(self._by_type, row.known.type, row.known)
+            if row.name not in names:
+                names.append(row.name)
+                self._add(row.name, row.known)
 
     def bearers(self, name: str) -> list[Known]:
         """Who bears this name in normal form; else whose name differs in hyphens and spaces only."""
@@ -132,23 +137,19 @@ def _put(table: dict[_Key, list[Known]], key: _Key, known: Known, most: int | No
 
 
 class AliasCache:
-    """The names of each person, good for one state of them. Bounded; the least used goes first."""
+    """The names of each person, good for one revision of them. Bounded; the least used goes first."""
 
     _MOST = 256
 
     def __init__(self) -> None:
         self._kept: OrderedDict[UUID, tuple[int, Aliases]] = OrderedDict()
 
-    def get(self, user_id: UUID, generation: int) -> Aliases | None:
-        """The names as of this generation, or None: read them, and `put` them."""
+    def get(self, user_id: UUID, revision: int) -> Aliases:
+        """The names as far as they are known at this revision, to which the newer ones can be added."""
         kept = self._kept.get(user_id)
-        if kept is None or kept[0] != generation:
-            return None
-        self._kept.move_to_end(user_id)
-        return kept[1]
-
-    def put(self, user_id: UUID, generation: int, aliases: Aliases) -> None:
-        self._kept[user_id] = (generation, aliases)
+        if kept is None or kept[0] != revision:
+            kept = self._kept[user_id] = (revision, Aliases())
         self._kept.move_to_end(user_id)
         while len(self._kept) > self._MOST:
             self._kept.popitem(last=False)
+        return kept[1]
