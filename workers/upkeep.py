@@ -181,6 +181,7 @@ async def embed_waiting(ctx: WorkerContext, *, batch: int = 32) -> int:
         async with ctx.db.memory(scope) as conn:
             for row, vector in zip(rows, vectors, strict=True):
                 await blocks.add_embedding(conn, scope, row["scope_id"], row["block_id"], model, vector)
+            await blocks.touch(conn, scope, [row["block_id"] for row in rows])
             generations = await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
         await publish_generations(ctx.redis, generations)
         made += len(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from math import log
@@ -13,7 +13,7 @@ import numpy as np
 
 from nextlevel.inference import Vector
 from nextlevel.model import BlockType
-from nextlevel.store.search import Found, Head, Nearest
+from nextlevel.store.search import Counted, Found, Head, Nearest
 
 from .hot_rows import BlockRows, Rows
 from .passages import Heard, PassageIndex, Sought
@@ -24,15 +24,17 @@ from .vectors import VectorIndex
 class HotScope:
     """A `Source` over copies, as of `generations`. Only `HotScopes` changes it: `put` and `drop`, then `settle`.
 
-    `past` are its past turns, `past_state` the state that they are of, `looked_at` when that was looked up (monotonic).
+    `counted` tells what there was when it last caught up. `past` are its past turns, `past_state` the state that they
+    are of; `looked_at` and `compared_at` when the past, and each single block, was last looked up (monotonic).
     Each block has a row; a block that is dropped or changed leaves its row unused, and what lists the row as it is.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, counted: Counted) -> None:
         self.generations: dict[UUID, int] = {}
+        self.counted = counted
         self.past = PassageIndex(dimension)
         self.past_state = -1
-        self.looked_at = 0.0
+        self.looked_at = self.compared_at = 0.0
         self._rows = BlockRows()
         self._entries: list[Entry] = []
         self._row: dict[UUID, int] = {}
@@ -40,8 +42,8 @@ class HotScope:
         self._with_entity: dict[UUID, array[int]] = defaultdict(lambda: array("i"))
         self._preferences = array("i")
         self._vectors = VectorIndex(dimension)
-        self._names: dict[str, list[UUID]] = {}
-        self._neighbours: dict[UUID, set[UUID]] = {}
+        self._names: dict[str, set[UUID]] = defaultdict(set)
+        self._neighbours: dict[UUID, Counter[UUID]] = defaultdict(Counter)
 
     def __len__(self) -> int:
         return len(self._row)
@@ -52,10 +54,20 @@ class HotScope:
         return len(self._entries) - len(self._row)
 
     def stale(self, heads: Iterable[Head]) -> tuple[set[UUID], set[UUID]]:
-        """Compare with what there should be: the blocks to drop, and those to read anew."""
-        wanted = {head.id: head for head in heads}
-        anew = {id for id, head in wanted.items() if not self._is_fresh(head)}
-        return self._row.keys() - wanted.keys(), anew
+        """Compare blocks with the copies of them: those to drop, and those to read anew."""
+        changed = [head for head in heads if not self._is_fresh(head)]
+        return (
+            {head.id for head in changed if not head.active and head.id in self._row},
+            {head.id for head in changed if head.active},
+        )
+
+    def beyond(self, heads: Iterable[Head]) -> set[UUID]:
+        """The blocks held that are none of these."""
+        return self._row.keys() - {head.id for head in heads}
+
+    def will_hold(self, dropped: Collection[UUID], anew: Collection[UUID]) -> int:
+        """How many blocks there are once some are dropped and others read anew."""
+        return len(self) - len(dropped) + sum(id not in self._row for id in anew)
 
     def put(self, entries: Iterable[Entry]) -> None:
         """Add blocks, or take their newer state."""
@@ -67,19 +79,19 @@ class HotScope:
         for id in ids:
             self._remove(id)
 
-    def settle(
-        self, names: Iterable[tuple[str, UUID]], edges: Iterable[tuple[UUID, UUID]], generations: dict[UUID, int]
-    ) -> None:
-        """Take the names and the graph of the same state of memory, and answer for it from now on."""
-        self._vectors.settle()
-        self._names = defaultdict(list)
+    def know(self, names: Iterable[tuple[str, UUID]]) -> None:
+        """Add names of entities."""
         for name, entity in names:
-            self._names[name].append(entity)
-        self._neighbours = defaultdict(set)
-        for subject, object_ in edges:
-            self._neighbours[subject].add(object_)
-            self._neighbours[object_].add(subject)
-        self.generations = generations
+            self._names[name].add(entity)
+
+    def lacks(self, names: Iterable[tuple[str, UUID]]) -> int:
+        """How many of these names are news."""
+        return sum(entity not in self._names.get(name, ()) for name, entity in names)
+
+    def settle(self, generations: dict[UUID, int], counted: Counted) -> None:
+        """Answer for this state of memory from now on."""
+        self._vectors.settle()
+        self.generations, self.counted = generations, counted
 
     async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
         counts = {word: len(self._rows.used(self._with_word.get(word))) for word in words}
@@ -108,7 +120,7 @@ class HotScope:
         direct = self._newest(self._speaking_of(seeds), BY_GRAPH)
         found = [(id, 1) for id in self._ids(direct)]
         if len(found) < BY_GRAPH:
-            around = set().union(*(self._neighbours.get(seed, set()) for seed in seeds)) - seeds
+            around = set().union(*(self._neighbours.get(seed, ()) for seed in seeds)) - seeds
             beyond = np.setdiff1d(self._speaking_of(around), direct)
             found += [(id, 2) for id in self._ids(self._newest(beyond, BY_GRAPH - len(found)))]
         return found
@@ -138,8 +150,8 @@ class HotScope:
 
     def _is_fresh(self, head: Head) -> bool:
         row = self._row.get(head.id)
-        if row is None:
-            return False
+        if row is None or not head.active:
+            return row is None and not head.active
         found: Found = self._entries[row].found
         return found.updated_at == head.updated_at and (found.vector is not None) == head.embedded
 
@@ -154,11 +166,20 @@ class HotScope:
             self._with_word[word].append(row)
         for entity in found.entities:
             self._with_entity[entity].append(row)
+        for subject, object_ in found.edges:
+            self._neighbours[subject][object_] += 1
+            self._neighbours[object_][subject] += 1
         if found.vector is not None:
             self._vectors.put(found.block.id, found.vector)
 
     def _remove(self, id: UUID) -> None:
         row = self._row.pop(id, None)
-        if row is not None:
-            self._rows.remove(row)
-            self._vectors.remove(id)
+        if row is None:
+            return
+        self._rows.remove(row)
+        self._vectors.remove(id)
+        for subject, object_ in self._entries[row].found.edges:
+            for one, other in ((subject, object_), (object_, subject)):
+                self._neighbours[one][other] -= 1
+                if not self._neighbours[one][other]:
+                    del self._neighbours[one][other]

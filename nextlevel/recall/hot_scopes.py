@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections import OrderedDict
+from datetime import timedelta
 from uuid import UUID
 
 from nextlevel.errors import Transient
@@ -12,7 +14,7 @@ from nextlevel.log import get
 from nextlevel.model import Scope
 from nextlevel.store import passages, search
 from nextlevel.store.pool import Connection, Database
-from nextlevel.store.search import Head
+from nextlevel.store.search import Counted
 
 from .hot import HotScope
 from .passages import PassageIndex
@@ -30,7 +32,12 @@ MOST_PASSAGES = 20_000
 LOOK_S = 5.0
 """How old a hot scope's past turns may be: they come behind the pipeline, and no generation tells of them."""
 
-_BATCH = 200  # blocks read and split into words at a time: about 10 ms, in which no recall runs
+COMPARE_S = 300.0
+"""After so long a hot scope is compared block by block, whatever was told of changes."""
+
+_OVERLAP = timedelta(seconds=60)  # a change has the time at which its transaction began, and is seen when it ends
+_BATCH = 200  # blocks read at a time
+_SLICE = 20  # blocks split into words at a time: about 1 ms, in which no recall runs
 
 log = get("recall")
 
@@ -88,32 +95,88 @@ class HotScopes:
         looked_at = time.monotonic()
         async with self._db.memory(scope) as conn:
             generations = await search.generations(conn, scope)
-            if held is not None and held.generations == generations:
-                await self._advance_past(conn, scope, held)
-                held.looked_at = looked_at
-                return
-            heads = await search.heads(conn, scope, self._model)
-            if len(heads) > MOST_BLOCKS:
-                self._scopes.pop(scope.readable, None)
-                return
-            names = await search.aliases(conn, scope)
-            edges = await search.edges(conn, scope)
-            hot, dropped, anew = self._start(held, heads)
-            for start in range(0, len(anew), _BATCH):
-                # One batch is the whole change of a scope in use: no question falls between it and `settle`.
-                batch = anew[start : start + _BATCH]
-                found = await search.bodies(conn, scope, batch, self._model)
-                hot.put(Entry(each) for each in found)
-                dropped |= set(batch) - {each.block.id for each in found}  # forgotten between the two reads
-            if held is not None and hot is not held:
-                hot.past, hot.past_state = held.past, held.past_state
-            await self._advance_past(conn, scope, hot)
-        hot.drop(dropped)
-        hot.settle(names, edges, generations)
+            hot = held
+            if held is None or held.generations != generations:
+                hot = await self._of_now(conn, scope, held, generations)
+            if hot is not None:
+                await self._advance_past(conn, scope, hot)
+        if hot is None:
+            self._scopes.pop(scope.readable, None)
+            return
         hot.looked_at = looked_at
         self._scopes[scope.readable] = hot
         while len(self._scopes) > self._most:
             self._scopes.popitem(last=False)
+
+    async def _of_now(
+        self, conn: Connection, scope: Scope, held: HotScope | None, generations: dict[UUID, int]
+    ) -> HotScope | None:
+        """The scope of now: the one in use, where little has changed, or a new one. None where it is too large."""
+        counted = await search.counted(conn, scope)
+        if counted.blocks > MOST_BLOCKS:
+            return None
+        if held is not None and held.wasted <= len(held):
+            for whole in (False, True):
+                if await self._catch_up(conn, scope, held, generations, counted, whole=whole):
+                    return held
+        hot = await self._build(conn, scope, generations, counted)
+        if held is not None:
+            hot.past, hot.past_state = held.past, held.past_state
+        return hot
+
+    async def _catch_up(
+        self,
+        conn: Connection,
+        scope: Scope,
+        held: HotScope,
+        generations: dict[UUID, int],
+        counted: Counted,
+        *,
+        whole: bool,
+    ) -> bool:
+        """Take up what changed since, or compare block by block. False: too much did, or what there is adds up to less.
+
+        What is forgotten leaves no row that says so. Everything is read before anything is changed: no question falls
+        between a fact and the one that replaced it.
+        """
+        if whole:
+            heads = await search.heads(conn, scope, self._model)
+            dropped, anew = held.stale(heads)
+            dropped |= held.beyond(heads)
+        elif time.monotonic() - held.compared_at < COMPARE_S:
+            dropped, anew = held.stale(await search.changed(conn, scope, self._model, held.counted.at - _OVERLAP))
+        else:
+            return False
+        if len(anew) > _BATCH or held.will_hold(dropped, anew) != counted.blocks:
+            return False
+        found = await search.bodies(conn, scope, anew, self._model)
+        spoken = None if whole else frozenset().union(*(each.entities for each in found))
+        names = await search.aliases(conn, scope, spoken)
+        if len(found) < len(anew) or not (whole or held.counted.aliases + held.lacks(names) == counted.aliases):
+            return False
+        held.drop(dropped)
+        held.put(Entry(each) for each in found)
+        held.know(names)
+        held.settle(generations, counted)
+        if whole:
+            held.compared_at = time.monotonic()
+        return True
+
+    async def _build(self, conn: Connection, scope: Scope, generations: dict[UUID, int], counted: Counted) -> HotScope:
+        """A new scope, filled in slices, between which others are answered."""
+        hot = HotScope(self._dimension, counted)
+        hot.compared_at = time.monotonic()
+        wanted = sorted(head.id for head in await search.heads(conn, scope, self._model))
+        hot.know(await search.aliases(conn, scope))
+        for start in range(0, len(wanted), _BATCH):
+            found = await search.bodies(conn, scope, wanted[start : start + _BATCH], self._model)
+            for first in range(0, len(found), _SLICE):
+                hot.put(Entry(each) for each in found[first : first + _SLICE])
+                await asyncio.sleep(0)
+            # Held for long, free of cycles: else the collector looks through 10,000 blocks for 130 ms, over and over.
+            gc.freeze()
+        hot.settle(generations, counted)
+        return hot
 
     async def _advance_past(self, conn: Connection, scope: Scope, hot: HotScope) -> None:
         """Let a scope's past turns catch up. A new index replaces one of which half is gone."""
@@ -128,14 +191,6 @@ class HotScopes:
             past.put(await passages.read(conn, scope, anew[start : start + _BATCH], self._model))
         past.settle()
         hot.past, hot.past_state = past, state
-
-    def _start(self, held: HotScope | None, heads: list[Head]) -> tuple[HotScope, set[UUID], list[UUID]]:
-        """What to fill, what it has too much, what it lacks: the scope in use, or a new one where much has changed."""
-        if held is not None and held.wasted <= len(held):
-            dropped, anew = held.stale(heads)
-            if len(anew) <= _BATCH:
-                return held, dropped, sorted(anew)
-        return HotScope(self._dimension), set(), sorted(head.id for head in heads)
 
 
 def _reaches(hot: HotScope, generations: dict[UUID, int]) -> bool:

@@ -5,7 +5,7 @@ All of it runs inside `Database.memory(scope)`. What to write is decided in work
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -172,6 +172,11 @@ async def add_embedding(
 ) -> None:
     """Keep a block's unit vector under its model's name."""
     await conn.execute(SQL.blocks.add_embedding, scope.tenant_id, scope_id, block_id, model, vector)
+
+
+async def touch(conn: Connection, scope: Scope, block_ids: Collection[UUID]) -> None:
+    """Let readers take these blocks anew, though no word of them has changed."""
+    await conn.execute(SQL.blocks.touch, scope.tenant_id, list(block_ids))
 
 
 async def unembedded(conn: Connection, model: str, *, limit: int) -> list[asyncpg.Record]:

@@ -29,7 +29,10 @@ _NEIGHBOURS = 60  # edges followed from the entities of a query, as measured in 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A block as recall needs it: with the entities it speaks of, its vector, and when it ends by itself."""
+    """A block as recall needs it: with the entities it speaks of, its vector, and when it ends by itself.
+
+    `edges` are pairs of entities that it joins, subject first.
+    """
 
     block: Block
     subject: UUID | None
@@ -37,6 +40,7 @@ class Found:
     vector: Vector | None
     updated_at: datetime
     expires_at: datetime
+    edges: tuple[tuple[UUID, UUID], ...] = ()
 
     def holds(self, now: datetime) -> bool:
         """True unless its time is over; that it is active is the query's to know."""
@@ -46,11 +50,21 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A block's id and state, enough to tell whether a copy of it is fresh."""
+    """A block's id and state, enough to tell whether a copy of it is fresh, and whether it is to be held at all."""
 
     id: UUID
     updated_at: datetime
+    active: bool
     embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What there is of a scope, by numbers: its active blocks, and all names of its person's entities."""
+
+    at: datetime
+    blocks: int
+    aliases: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +93,19 @@ async def generations(conn: Connection, scope: Scope) -> dict[UUID, int]:
 async def heads(conn: Connection, scope: Scope, model: str) -> list[Head]:
     """Every active block of the scope; `embedded` says whether it has a vector of `model`."""
     rows = await conn.fetch(SQL.search.heads, scope.tenant_id, scope.readable, model)
-    return [Head(row["block_id"], row["updated_at"], row["embedded"]) for row in rows]
+    return [_head(row) for row in rows]
+
+
+async def changed(conn: Connection, scope: Scope, model: str, since: datetime) -> list[Head]:
+    """Every block of the scope that changed since a moment of the database's clock, but for those that are gone."""
+    rows = await conn.fetch(SQL.search.changed, scope.tenant_id, scope.readable, model, since)
+    return [_head(row) for row in rows]
+
+
+async def counted(conn: Connection, scope: Scope) -> Counted:
+    """How much there is now: whoever caught up with less has missed something."""
+    (row,) = await conn.fetch(SQL.search.counted, scope.tenant_id, scope.readable, scope.user_id)
+    return Counted(row["at"], row["blocks"], row["aliases"])
 
 
 async def bodies(conn: Connection, scope: Scope, ids: Collection[UUID], model: str) -> list[Found]:
@@ -88,15 +114,11 @@ async def bodies(conn: Connection, scope: Scope, ids: Collection[UUID], model: s
     return [_found(row) for row in rows]
 
 
-async def edges(conn: Connection, scope: Scope) -> list[tuple[UUID, UUID]]:
-    """Pairs of entities that an active block joins, subject first."""
-    rows = await conn.fetch(SQL.search.edges, scope.tenant_id, scope.readable)
-    return [(row["subject_entity"], row["object_entity"]) for row in rows]
-
-
-async def aliases(conn: Connection, scope: Scope) -> list[tuple[str, UUID]]:
-    """Each name, in normal form, of each entity that a block of the scope speaks of."""
-    rows = await conn.fetch(SQL.search.aliases, scope.tenant_id, scope.user_id)
+async def aliases(conn: Connection, scope: Scope, entities: Collection[UUID] | None = None) -> list[tuple[str, UUID]]:
+    """Each name, in normal form, of these entities; of all that the person has where none are given."""
+    rows = await conn.fetch(
+        SQL.search.aliases, scope.tenant_id, scope.user_id, None if entities is None else list(entities)
+    )
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 
@@ -227,6 +249,10 @@ def _without_block(row: asyncpg.Record) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "block_id"}
 
 
+def _head(row: asyncpg.Record) -> Head:
+    return Head(row["block_id"], row["updated_at"], row["active"], row["embedded"])
+
+
 def _found(row: asyncpg.Record) -> Found:
     emb = row["emb"]
     return Found(
@@ -236,4 +262,5 @@ def _found(row: asyncpg.Record) -> Found:
         vector=None if emb is None else np.asarray(emb.to_numpy(), dtype=np.float32),
         updated_at=row["updated_at"],
         expires_at=row["expires_at"],
+        edges=tuple(zip(row["subjects"], row["objects"], strict=True)),
     )

@@ -56,7 +56,7 @@ UPDATE blocks SET confidence = $3, status = $4, provenance = $6, updated_at = no
 -- scope is returned: what readers hold of it is stale.
 -- $1 tenant · $2 blocks · $3 days to live, one each · $4 when
 UPDATE blocks b SET access_count = b.access_count + 1, last_accessed = greatest(b.last_accessed, $4::timestamptz),
-                    expires_at = greatest(b.expires_at, now() + make_interval(days => u.days))
+                    updated_at = now(), expires_at = greatest(b.expires_at, now() + make_interval(days => u.days))
   FROM unnest($2::uuid[], $3::integer[]) u (block_id, days), blocks was
  WHERE b.tenant_id = $1 AND b.block_id = u.block_id AND b.status = 'active'
    AND was.tenant_id = $1 AND was.block_id = b.block_id
@@ -120,6 +120,11 @@ INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) VALUES ($1, $2, 
 -- $1 tenant · $2 scope · $3 block · $4 model · $5 unit vector
 INSERT INTO embeddings (tenant_id, scope_id, block_id, model, emb) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, block_id, model) DO UPDATE SET emb = excluded.emb;
+
+-- name: touch
+-- What readers hold of these blocks is old, though no word of them has changed.
+-- $1 tenant · $2 blocks
+UPDATE blocks SET updated_at = now() WHERE tenant_id = $1 AND block_id = ANY ($2);
 
 -- name: unembedded
 -- Blocks that a model has not seen yet, oldest first: the embedder was down when they were stored.

@@ -10,34 +10,42 @@ SELECT scope_id, generation FROM scopes WHERE tenant_id = $1 AND scope_id = ANY 
 -- What a hot scope should hold, and when each block last changed; the rest is read only where it differs.
 -- $1 tenant · $2 scopes · $3 model
 SELECT b.block_id, b.updated_at,
-       b.block_id IN (SELECT e.block_id FROM embeddings e
+       true AS active, b.block_id IN (SELECT e.block_id FROM embeddings e
                        WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $3) AS embedded
   FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2) AND b.status = 'active';
 
+-- name: changed
+-- The blocks that changed since a moment; whoever held the scope then can catch up.
+-- $1 tenant · $2 scopes · $3 model · $4 moment
+SELECT b.block_id, b.updated_at, b.status = 'active' AS active,
+       EXISTS (SELECT FROM embeddings e WHERE e.tenant_id = $1 AND e.block_id = b.block_id AND e.model = $3) AS embedded
+  FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2) AND b.updated_at >= $4;
+
+-- name: counted
+-- What a hot scope should hold, by numbers, and when that was.
+-- $1 tenant · $2 scopes · $3 user
+SELECT now() AS at,
+       (SELECT count(*) FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2) AND status = 'active') AS blocks,
+       (SELECT count(*) FROM entity_aliases WHERE tenant_id = $1 AND user_id = $3) AS aliases;
+
 -- name: bodies
--- Blocks with what each speaks of and its vector, whatever their state.
+-- Blocks with what each speaks of, what it joins, and its vector, whatever their state.
 -- $1 tenant · $2 block ids · $3 model
 WITH vectors AS MATERIALIZED (
   SELECT block_id, emb FROM embeddings WHERE tenant_id = $1 AND block_id = ANY ($2) AND model = $3),
 spoken AS MATERIALIZED (
-  SELECT block_id, array_agg(entity_id) AS entities FROM mentions WHERE tenant_id = $1 AND block_id = ANY ($2) GROUP BY 1)
-SELECT b.*, v.emb, coalesce(s.entities, '{}') AS entities
-  FROM blocks b LEFT JOIN vectors v USING (block_id) LEFT JOIN spoken s USING (block_id)
+  SELECT block_id, array_agg(entity_id) AS entities FROM mentions WHERE tenant_id = $1 AND block_id = ANY ($2) GROUP BY 1),
+joined AS MATERIALIZED (
+  SELECT block_id, array_agg(subject_entity) AS subjects, array_agg(object_entity) AS objects
+    FROM edges WHERE tenant_id = $1 AND block_id = ANY ($2) GROUP BY 1)
+SELECT b.*, v.emb, coalesce(s.entities, '{}') AS entities, coalesce(j.subjects, '{}') AS subjects, coalesce(j.objects, '{}') AS objects
+  FROM blocks b LEFT JOIN vectors v USING (block_id) LEFT JOIN spoken s USING (block_id) LEFT JOIN joined j USING (block_id)
  WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
 
--- name: edges
--- The graph of the blocks that hold now.
--- $1 tenant · $2 scopes
-SELECT g.subject_entity, g.object_entity
-  FROM edges g JOIN blocks b USING (tenant_id, block_id)
- WHERE g.tenant_id = $1 AND g.scope_id = ANY ($2) AND b.status = 'active';
-
 -- name: aliases
--- Each name of each entity that some block of these scopes speaks of.
--- $1 tenant · $2 user
-SELECT a.alias, a.entity_id FROM entity_aliases a
- WHERE a.tenant_id = $1 AND a.user_id = $2
-   AND EXISTS (SELECT FROM mentions m WHERE m.tenant_id = a.tenant_id AND m.entity_id = a.entity_id);
+-- Each name of a person's entities: all, or those given.
+-- $1 tenant · $2 user · $3 entities or null
+SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND ($3::uuid[] IS NULL OR entity_id = ANY ($3));
 
 -- name: named
 -- $1 tenant · $2 user · $3 aliases in normal form

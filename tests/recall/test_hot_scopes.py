@@ -1,0 +1,85 @@
+"""A scope in use catches up in place: what each change of memory means for the copy that answers."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from nextlevel.model import EntityType
+from nextlevel.store import blocks, search
+from tests.support.memory import JUNE
+
+ASKED = "which port does the crm run on?"
+
+
+@pytest.fixture
+async def held(nele, recall, hot):
+    """The scope that answers, after a question; it must be the same one after each change."""
+    for number in range(3):
+        await nele.tell(
+            f"service-{number}", "runs_on_port", f"90{number}0", names=[(f"host-{number}", EntityType.HOST)]
+        )
+    await hot("which port does service-1 run on?", nele)
+    return recall._hot._scopes[nele.scope.readable]
+
+
+def same(recall, nele, held) -> bool:
+    return recall._hot._scopes[nele.scope.readable] is held
+
+
+async def test_a_new_block_is_found_by_its_words_its_name_and_its_neighbour(nele, recall, hot, held):
+    await nele.tell("crm", "runs_on_port", "8080", names=[("host-1", EntityType.HOST)])
+    assert "8080" in (await hot(ASKED, nele)).context
+    (crm,) = {entity for name, entity in await held.named(["crm"]) if name == "crm"}
+    assert 2 == len(await held.near([crm]))  # its own, and that of the service on the same host
+    assert same(recall, nele, held)
+
+
+async def test_a_replaced_block_goes_as_the_new_one_comes(nele, recall, hot, held):
+    old = await nele.tell("crm", "runs_on_port", "8080")
+    assert "8080" in (await hot(ASKED, nele)).context
+    await nele.tell("crm", "runs_on_port", "8091", replaces=old, since=JUNE + timedelta(days=1))
+    answer = await hot(ASKED, nele)
+    assert ("8091" in answer.context, "8080" in answer.context) == (True, False)
+    assert same(recall, nele, held)
+
+
+async def test_a_forgotten_block_goes_though_no_row_says_so(nele, recall, hot, held):
+    """A deletion leaves nothing that changed: the numbers tell."""
+    told = await nele.tell("crm", "runs_on_port", "8080")
+    await hot(ASKED, nele)
+    await nele.forget(told.id)
+    answer = await hot(ASKED, nele)
+    assert "8080" not in answer.context
+    assert len(held) == 3
+    assert same(recall, nele, held)
+
+
+async def test_a_vector_that_comes_later_is_taken_up(nele, recall, hot, held, embedder):
+    """Upkeep makes what was missing while the embedder was down."""
+    nele.embedder = None
+    told = await nele.tell("crm", "runs_on_port", "8080")
+    await hot(ASKED, nele)
+    (vector,) = await embedder.passages(["crm runs on port 8080"])
+    async with nele.db.memory(nele.scope) as conn:
+        await blocks.add_embedding(conn, nele.scope, told.scope_id, told.id, embedder.model, vector)
+        await blocks.touch(conn, nele.scope, [told.id])
+        truth = await search.generations(conn, nele.scope)
+    held.generations = {}
+    await recall._hot.get(nele.scope, truth)
+    await asyncio.gather(*recall._hot._moving.values())
+    assert told.id in {id for id, _ in (await held.by_vector(vector)).found}
+    assert same(recall, nele, held)
+
+
+async def test_a_scope_that_changed_much_is_built_anew_and_finds_the_same(nele, recall, hot, held):
+    """Rows of what was replaced are never used again; too many of them cost time and memory."""
+    last = None
+    for number in range(8):
+        last = await nele.tell("crm", "runs_on_port", f"70{number}0", replaces=last)
+        assert f"70{number}0" in (await hot(ASKED, nele)).context
+    anew = recall._hot._scopes[nele.scope.readable]
+    assert anew is not held
+    assert (len(anew), anew.wasted <= len(anew)) == (4, True)
