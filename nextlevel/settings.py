@@ -27,6 +27,9 @@ from pydantic_settings import (
 
 from .errors import Misconfigured
 
+# Money for a million tokens in and for a million out.
+_PRICE = r"^\d+(\.\d+)?/\d+(\.\d+)?$"
+
 
 class Endpoints(BaseModel):
     """Where a running `nextlevel up` can be reached."""
@@ -137,6 +140,42 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr | None = Field(default=None, description="Its key, where the server wants one.")
     llm_timeout_s: float = Field(
         default=60, ge=1, le=300, description="Longest wait for one answer of the language model."
+    )
+    llm_cheaper_model: str | None = Field(
+        default=None,
+        description="A cheaper model of that server, asked once four fifths of a day's bound are spent. Unset: none.",
+    )
+    llm_tokens_per_day: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000_000_000,
+        description="Tokens, in and out, that one tenant's turns may cost a day (UTC); then the rules read alone. "
+        "Unset: no bound.",
+    )
+    llm_money_per_day: float | None = Field(
+        default=None,
+        ge=0.01,
+        le=1_000_000,
+        description="The same bound in money, in the currency of llm_price, which it needs. Unset: no bound.",
+    )
+    llm_price: str | None = Field(
+        default=None, pattern=_PRICE, description="What a million tokens of llm_model cost, in/out, such as 0.15/0.60."
+    )
+    llm_cheaper_price: str | None = Field(
+        default=None, pattern=_PRICE, description="The same for llm_cheaper_model. Unset: as llm_price."
+    )
+    llm_at_once: int = Field(
+        default=8,
+        ge=1,
+        le=1_000,
+        description="Calls that all workers together have in flight. One GPU alone may want 1.",
+    )
+    llm_per_minute: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Calls that all workers together make a minute. Unset: as many as the server takes; when it says "
+        "Retry-After, all wait.",
     )
     hot_scopes: int = Field(
         default=64, ge=1, le=10_000, description="Scopes that `serve` keeps in memory, least used out first."

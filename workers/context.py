@@ -25,5 +25,6 @@ class WorkerContext:
     queue: StageQueue
     embedder: Embedder | None  # None: it can't be loaded, or is not needed here; a block without a vector waits for one
     llm: LLM | None = None  # None: there is none; the rules find what they find
+    cheaper_llm: LLM | None = None  # asked when a tenant's day is nearly spent
     aliases: AliasCache = field(default_factory=AliasCache)
     ready: asyncio.Event = field(default_factory=asyncio.Event)  # set: something may have become ready to run

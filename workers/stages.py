@@ -40,11 +40,12 @@ async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
             )
     looked = pipeline.look(claim.turn, window, shown) if claim.kind == "turn" else None
     try:
-        heard = await hear(ctx, claim, window, looked)
-        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, heard, shown, looked)
+        asked = await hear(ctx, claim, window, shown, looked)
+        reading = pipeline.read(claim.kind, claim.turn, claim.body, window, asked.heard, shown, looked)
         async with ctx.db.memory(claim.scope) as conn:
             used, generations = await _use(conn, claim, reading.used, shown)
-            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **reading.facts, **used)
+            facts = reading.facts | asked.facts | used
+            await trace.add(conn, claim.scope.tenant_id, claim.turn.id, "extract", **facts)
             if reading.skip is not None:
                 await _advance(conn, claim, TurnState.SKIPPED, reading.skip)
             else:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from nextlevel import log, redis_client
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable, Transient
-from nextlevel.inference import Embedder, open_embedder, open_llm
+from nextlevel.inference import Embedder, open_cheaper, open_embedder, open_llm
 from nextlevel.queue import stages
 from nextlevel.queue.stages import Stages
 from nextlevel.settings import Settings
@@ -92,9 +92,11 @@ async def opened(settings: Settings, *, embeds: bool = True) -> AsyncIterator[tu
         if embedder is not None:
             stack.push_async_callback(embedder.close)
         llm = open_llm(settings)
-        if llm is not None:
-            stack.push_async_callback(llm.close)
-        yield WorkerContext(settings, db, client, wakers, embedder, llm), wakers
+        cheaper_llm = open_cheaper(settings)
+        for each in (llm, cheaper_llm):
+            if each is not None:
+                stack.push_async_callback(each.close)
+        yield WorkerContext(settings, db, client, wakers, embedder, llm, cheaper_llm), wakers
 
 
 async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:

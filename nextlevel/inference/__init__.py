@@ -3,10 +3,10 @@
 from nextlevel.settings import Settings
 
 from .embedder import Embedder, Vector, Vectors
-from .llm import LLM, Answer, Message, open_llm
+from .llm import LLM, Answer, Message, open_cheaper, open_llm
 from .packaged import PackagedEmbedder
 
-__all__ = ["LLM", "Answer", "Embedder", "Message", "Vector", "Vectors", "open_embedder", "open_llm"]
+__all__ = ["LLM", "Answer", "Embedder", "Message", "Vector", "Vectors", "open_cheaper", "open_embedder", "open_llm"]
 
 
 def open_embedder(settings: Settings) -> Embedder:

@@ -61,14 +61,23 @@ def open_llm(settings: Settings) -> LLM | None:
     """The language model that the settings name; None where there is none, or `llm = off`. Asks nobody yet.
 
     Raises:
-        Misconfigured: a server is named, but no model.
+        Misconfigured: a server is named, but no model; or a bound in money, but no price.
     """
     if settings.llm == "off" or settings.llm_base_url is None:
         return None
     if settings.llm_model is None:
         raise Misconfigured("NEXTLEVEL_LLM_BASE_URL is set, but not NEXTLEVEL_LLM_MODEL: name the model to ask")
+    if settings.llm_money_per_day is not None and settings.llm_price is None:
+        raise Misconfigured("NEXTLEVEL_LLM_MONEY_PER_DAY is set, but not NEXTLEVEL_LLM_PRICE: say what the model costs")
     key = None if settings.llm_api_key is None else settings.llm_api_key.get_secret_value()
     return CompatibleLLM(settings.llm_base_url, settings.llm_model, key, timeout_s=settings.llm_timeout_s)
+
+
+def open_cheaper(settings: Settings) -> LLM | None:
+    """The cheaper model of the same server, or None where none is named."""
+    if settings.llm_cheaper_model is None:
+        return None
+    return open_llm(settings.model_copy(update={"llm_model": settings.llm_cheaper_model}))
 
 
 class CompatibleLLM:

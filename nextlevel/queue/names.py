@@ -26,6 +26,14 @@ def sequence(install: str) -> str:
     return f"nl:seq:{install}"
 
 
+MODEL_CALLS = "nl:model:calls"
+"""A sorted set of the calls that a language model has to answer, by when each counts as lost."""
+MODEL_STARTS = "nl:model:starts"
+"""A sorted set of the calls of the last minute, by when they began."""
+MODEL_REST = "nl:model:rest"
+"""Held for as long as the model server asked everybody to wait."""
+
+
 def embedding(scope_id: UUID) -> str:
     """Held by the worker that makes the vectors of a scope's past turns."""
     return f"nl:embedding:{scope_id}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nextlevel.model import Scope
@@ -20,9 +21,14 @@ async def keep_answer(conn: Connection, claim: Claim, extractor: str, answer: di
     return kept is not None
 
 
-async def answer(conn: Connection, scope: Scope, turn_id: str, extractor: str) -> dict[str, Any] | None:
-    """What this extractor's model said of the turn already; None: it was not asked yet."""
-    found: dict[str, Any] | None = await conn.fetchval(SQL.extractions.answer, scope.tenant_id, turn_id, extractor)
+async def keep_ahead(conn: Connection, scope: Scope, turn_id: str, extractor: str, answer: dict[str, Any]) -> None:
+    """Hold what a model said of a turn that nobody has claimed yet; one that has moved on is left alone."""
+    await conn.execute(SQL.extractions.keep_ahead, scope.tenant_id, turn_id, extractor, answer)
+
+
+async def answer(conn: Connection, scope: Scope, turn_id: str, extractors: Sequence[str]) -> dict[str, Any] | None:
+    """What the model of one of these extractors said of the turn already; None: none was asked yet."""
+    found: dict[str, Any] | None = await conn.fetchval(SQL.extractions.answer, scope.tenant_id, turn_id, extractors)
     return found
 
 

@@ -19,7 +19,7 @@ class Spent:
 
 
 async def today(conn: Connection, tenant_id: UUID) -> Spent:
-    row = await conn.fetchrow(SQL.spending.today, tenant_id)
+    [row] = await conn.fetch(SQL.spending.today, tenant_id)
     return Spent(row["tokens"], row["money"])
 
 

@@ -207,6 +207,20 @@ async def window(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
     return [turn_of(row) for row in reversed(rows)]
 
 
+async def waiting(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
+    """The turns of the same conversation that wait behind this one and were shown to no model yet, in order."""
+    rows = await conn.fetch(
+        SQL.turns.waiting,
+        claim.scope.tenant_id,
+        claim.scope.user_id,
+        claim.turn.session,
+        claim.seq,
+        claim.install,
+        limit,
+    )
+    return [turn_of(row) for row in rows]
+
+
 def turn_of(row: asyncpg.Record) -> Turn:
     """A Turn from a row of table turns; when it was said is told in the speaker's own zone."""
     zone = timezone(timedelta(minutes=row["utc_offset_min"]))

@@ -99,6 +99,101 @@ async def test_a_crash_after_the_answer_asks_no_model_again(bench, monkeypatch):
     assert OWNED in await bench.facts()
 
 
+def owner(name: str, thing: str) -> dict:
+    return OWNER | {"subject": name, "object": thing, "span": f"Nobody but {name} touches {thing}"}
+
+
+async def test_turns_that_wait_behind_the_claimed_one_go_in_the_same_call(bench):
+    """A session that was caught up on, or a fast talker: one call instead of one a turn."""
+    told = [("Imke", "the nightly backups"), ("Ragnar", "the mail relay"), ("Solveig", "the tape robot")]
+    # The model counts badly: what it gives the third turn stands in the second.
+    said = [owner(*told[0]) | {"turn": 1}, owner(*told[1]) | {"turn": 3}, owner(*told[2]) | {"turn": 3}]
+    async with model(bench, {"text": json.dumps({"memories": said})}) as server:
+        await bench.remember(
+            *(event(f"Nobody but {who} touches {what}.", seq=n) for n, (who, what) in enumerate(told, 1))
+        )
+        [asked] = server.requests
+    assert [1, 1, 1] == [asked["messages"][1]["content"].count(f'<turn n="{n}"') for n in (1, 2, 3)]
+    assert {(who, "looks_after", what) for who, what in told} == await bench.facts()
+    facts = [
+        json.loads(row["facts"])
+        for row in await bench.rows("SELECT facts FROM trace_events WHERE step = 'extract' ORDER BY turn_id")
+    ]
+    assert [3, None, None] == [each.get("turns_in_call") for each in facts]
+    assert [1, 0, 0] == [each["model"]["calls"] for each in facts]
+
+
+async def test_where_an_answer_for_several_turns_is_of_no_use_the_first_is_asked_alone_and_the_next_is_not_lost(bench):
+    told = [("Imke", "the nightly backups"), ("Ragnar", "the mail relay")]
+    answers = [{"text": json.dumps({"memories": [owner(*each)]})} for each in told]
+    async with model(bench, {"text": '{"memories": [', "finish": "length"}, *answers) as server:
+        await bench.remember(
+            *(event(f"Nobody but {who} touches {what}.", seq=n) for n, (who, what) in enumerate(told, 1))
+        )
+        assert 3 == len(server.requests)
+    assert {(who, "looks_after", what) for who, what in told} == await bench.facts()
+
+
+async def spent(bench) -> list[tuple]:
+    rows = await bench.rows(
+        "SELECT model, calls, tokens_in + tokens_out AS tokens, money FROM model_spending ORDER BY model"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def why_no_model(bench, turn: str) -> str | None:
+    [row] = await bench.rows("SELECT facts FROM trace_events WHERE step = 'extract' AND turn_id = $1", turn)
+    return json.loads(row["facts"]).get("budget")
+
+
+def bounded(bench, **settings: object) -> None:
+    bench.ctx.settings = bench.ctx.settings.model_copy(update=settings)
+
+
+async def test_a_day_that_is_spent_goes_by_the_rules_and_the_next_day_asks_again(bench):
+    """Nobody finds a bill in the morning; and nothing waits for tomorrow either."""
+    bounded(bench, llm_tokens_per_day=2)
+    async with model(bench, BOTH) as server:
+        await bench.remember(event(SAID, seq=1))  # the fake counts two tokens an answer
+        await bench.remember(event("Nobody but Ragnar touches the mail relay.", seq=2))
+        assert 1 == len(server.requests)
+        assert {"home:1": "stored", "home:2": "skipped"} == await bench.states()
+        assert await why_no_model(bench, "home:1") is None
+        assert (await why_no_model(bench, "home:2")).startswith("spent: 2 of 2 tokens")
+        await bench.rows("UPDATE model_spending SET day = day - 1")
+        await bench.remember(event("Nobody but Solveig touches the tape robot.", seq=3))
+        assert 2 == len(server.requests)
+    assert [(MODEL, 1, 2, 0.0), (MODEL, 1, 2, 0.0)] == await spent(bench)
+
+
+async def test_a_day_that_is_nearly_spent_asks_the_cheaper_model(bench):
+    bounded(bench, llm_money_per_day=0.000009, llm_price="4/4", llm_cheaper_price="1/1")
+    async with model(bench, BOTH, BOTH) as server:
+        bench.ctx.cheaper_llm = CompatibleLLM(server.base_url, "cheaper", None, timeout_s=10)
+        await bench.remember(event(SAID, seq=1))  # two tokens at four a million: nearly the bound
+        await bench.remember(event("Nobody but Ragnar touches the mail relay.", seq=2))
+        assert [MODEL, "cheaper"] == [request["model"] for request in server.requests]
+        await bench.ctx.cheaper_llm.close()
+    assert (await why_no_model(bench, "home:2")).startswith("nearly spent")
+    assert [("cheaper", 1, 2, 0.000002), (MODEL, 1, 2, 0.000008)] == await spent(bench)
+
+
+async def test_a_rate_limit_that_one_worker_met_is_heeded_by_the_others(bench):
+    """Eight workers that each find out for themselves are eight more calls on a server that asked for none."""
+    async with model(bench, {"status": 429, "headers": {"Retry-After": "1200"}}) as server:
+        await bench.tell(event(SAID, seq=1))
+        assert Outcome.PUT_BACK is await extract(bench)
+        another = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
+        bench.ctx.llm, first = another, bench.ctx.llm
+        await bench.rows("UPDATE turns SET not_before = NULL")
+        assert Outcome.PUT_BACK is await extract(bench)
+        assert 1 == len(server.requests)
+        await another.close()
+        bench.ctx.llm = first
+    [row] = await bench.rows("SELECT extract(epoch FROM not_before - now()) > 1100 AS patient FROM turns")
+    assert row["patient"]
+
+
 def crashing(*_: object) -> None:
     raise asyncio.CancelledError
 

@@ -139,7 +139,14 @@ async def test_a_models_finding_in_the_assistants_echo_makes_no_block_and_no_evi
     }
     with FakeOpenAI([], default=json.dumps({"memories": [finding]})) as server:
         bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
-        await bench.remember(now("please check the config of larkfield", 2, session="s2", assistant_text=said))
+        await bench.remember(
+            now(
+                "please check the config of larkfield. The shelf near Lindqvist wobbles.",
+                2,
+                session="s2",
+                assistant_text=said,
+            )
+        )
         await bench.ctx.llm.close()
     assert 1 == len(server.requests)
     assert before == await memory(bench)
@@ -168,7 +175,12 @@ async def test_the_assistants_word_for_what_is_known_adds_no_confidence_even_if_
     with FakeOpenAI([], default=json.dumps({"memories": [finding]})) as server:
         bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
         await bench.remember(
-            now("please check the config of larkfield", 2, session="s3", assistant_text=f"By the way, {PORT}")
+            now(
+                "please check the config of larkfield. The shelf near Lindqvist wobbles.",
+                2,
+                session="s3",
+                assistant_text=f"By the way, {PORT}",
+            )
         )
         await bench.ctx.llm.close()
     assert before == await memory(bench)
@@ -193,7 +205,9 @@ async def test_what_only_the_assistant_says_makes_no_block(bench):
     }
     with FakeOpenAI([], default=json.dumps({"memories": [finding]})) as server:
         bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
-        await bench.remember(now("please check the config of larkfield", 1, assistant_text=said))
+        await bench.remember(
+            now("please check the config of larkfield. The shelf near Lindqvist wobbles.", 1, assistant_text=said)
+        )
         await bench.ctx.llm.close()
     assert [] == await bench.rows("SELECT FROM blocks")
     [step] = await bench.rows("SELECT facts FROM trace_events WHERE step = 'store'")

@@ -72,7 +72,8 @@ async def test_a_procedure_that_another_turn_shows_too_is_not_taken_back(bench):
     assert [("git pull --rebase", "active")] == await procedures(bench)
 
 
-PASTED = "The nightly backups of larkfield are Imke's baby"
+PASTED = "Nobody but Imke touches the nightly backups of larkfield"
+ASIDE = "The shelf near Lindqvist wobbles."  # which the rules can not read: else no model is asked
 FOREIGN = {
     "type": "entity_relationship",
     "category": "contact",
@@ -89,7 +90,7 @@ FOREIGN = {
 
 async def test_what_a_pasted_text_says_waits_in_review_however_often_it_is_pasted(bench):
     """A page that repeats itself is no truer: not recalled, and never surer than a document can be."""
-    quote = f"look what the wiki says:\n> {PASTED}"
+    quote = f"{ASIDE} Look what the wiki says:\n> {PASTED}"
     with FakeOpenAI([], default=json.dumps({"memories": [FOREIGN]})) as server:
         bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
         await bench.remember(*(replace(event(quote, seq=n), session=f"s{n}") for n in range(1, 8)))
@@ -102,7 +103,7 @@ async def test_what_a_pasted_text_says_waits_in_review_however_often_it_is_paste
 async def test_once_the_user_says_it_themselves_they_vouch_for_it(bench):
     with FakeOpenAI([], default=json.dumps({"memories": [FOREIGN]})) as server:
         bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
-        await bench.remember(event(f"look what the wiki says:\n> {PASTED}", seq=1))
+        await bench.remember(event(f"{ASIDE} Look what the wiki says:\n> {PASTED}", seq=1))
         await bench.remember(replace(event(f"{PASTED}, since May.", seq=2), session="s2"))
         await bench.ctx.llm.close()
     [row] = await bench.rows("SELECT status, provenance FROM blocks WHERE subject = 'Imke'")

@@ -20,8 +20,8 @@ from nextlevel.store.turns import Claim
 
 from . import classify, echo, explicit, guard, prefilter, rejection, worth
 from .extract import Dropped, Extraction, extract
+from .extract.grounding import read as read_answer
 from .extract.llm import Heard
-from .extract.llm import read as read_answer
 from .extract.merge import merged
 from .extract.rules.stance import Why
 from .found import Found

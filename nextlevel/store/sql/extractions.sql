@@ -12,10 +12,17 @@ SELECT $1, $2, $3, $4 FROM turns WHERE tenant_id = $1 AND id = $2 AND fence = $5
 ON CONFLICT (tenant_id, turn_id) DO UPDATE SET extractor = excluded.extractor, answer = excluded.answer, made_at = now()
 RETURNING true;
 
+-- name: keep_ahead
+-- What a model said of a turn that waits behind the one it was asked for.
+-- $1 tenant · $2 turn · $3 extractor · $4 answer
+INSERT INTO extractions (tenant_id, turn_id, extractor, answer)
+SELECT $1, $2, $3, $4 FROM turns WHERE tenant_id = $1 AND id = $2 AND state = 'received'
+ON CONFLICT DO NOTHING;
+
 -- name: answer
--- What this extractor's model said of the turn already.
--- $1 tenant · $2 turn · $3 extractor
-SELECT answer FROM extractions WHERE tenant_id = $1 AND turn_id = $2 AND extractor = $3 AND answer IS NOT NULL;
+-- What the model of one of these extractors said of the turn already.
+-- $1 tenant · $2 turn · $3 extractors
+SELECT answer FROM extractions WHERE tenant_id = $1 AND turn_id = $2 AND extractor = ANY ($3) AND answer IS NOT NULL;
 
 -- name: link
 -- $1 tenant · $2 turn · $3 linked

@@ -24,7 +24,7 @@ UPDATE extractions x SET raw = '{}', linked = NULL, answer = NULL FROM block_sou
 -- name: scrub_trace
 -- A trace keeps its steps, counts and reasons, without the words that were weighed.
 -- $1 tenant · $2 turns
-UPDATE trace_events SET facts = facts - ARRAY['kept', 'dropped', 'changes', 'may_be'] WHERE tenant_id = $1 AND turn_id = ANY ($2);
+UPDATE trace_events SET facts = facts - ARRAY['kept', 'dropped', 'changes', 'may_be', 'left_open'] WHERE tenant_id = $1 AND turn_id = ANY ($2);
 
 -- name: delete_blocks
 -- Sources, versions, edges, mentions, vectors and words go with them.

@@ -86,6 +86,14 @@ SELECT * FROM turns
    AND state NOT IN ('erased', 'quarantined')
  ORDER BY seq DESC LIMIT $6;
 
+-- name: waiting
+-- The turns of the same session that came after one and wait for it, of which no model was asked yet, in order.
+-- $1 tenant · $2 user · $3 session · $4 after this seq · $5 install · $6 at most
+SELECT t.* FROM turns t LEFT JOIN extractions e ON e.tenant_id = t.tenant_id AND e.turn_id = t.id
+ WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.session = $3 AND t.install = $5 AND t.seq > $4 AND t.kind = 'turn'
+   AND t.state = 'received' AND e.answer IS NULL
+ ORDER BY t.seq LIMIT $6;
+
 -- name: tombstone
 -- $1 tenant · $2 user · $3 kind · $4 ref · $5 at
 INSERT INTO tombstones (tenant_id, user_id, kind, ref, at) VALUES ($1, $2, $3, $4, $5)

@@ -31,6 +31,10 @@ def _day(value: object) -> date | None:
         return None
 
 
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 1
+
+
 def _kind(value: object) -> object:
     return value if value in set(EntityType) else EntityType.TOPIC
 
@@ -47,8 +51,9 @@ class Named(BaseModel):
 
 
 class Memory(BaseModel):
-    """One fact as the model gives it; prompt.md says what each field means."""
+    """One fact as the model gives it; prompt.md says what each field means. `turn` is read where answers are parted."""
 
+    turn: Annotated[int, BeforeValidator(_number)] = 1
     type: BlockType
     category: Category
     subject: Name

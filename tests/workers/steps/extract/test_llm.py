@@ -11,7 +11,7 @@ from nextlevel.errors import ModelBusy
 from nextlevel.inference.llm import CompatibleLLM
 from nextlevel.lang.tokens import estimate_tokens
 from nextlevel.model import BlockType, Provenance, Turn
-from nextlevel.workers.steps.extract import llm, model_answer
+from nextlevel.workers.steps.extract import grounding, llm, model_answer
 from tests.support.host.fake_openai import MODEL, FakeOpenAI
 from tests.support.ports import free_port
 
@@ -51,7 +51,8 @@ async def heard(*steps: dict, of: Turn | None = None) -> tuple[llm.Heard, list[d
     with FakeOpenAI(list(steps)) as server:
         client = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
         try:
-            return await llm.ask(client, of or turn(), []), server.requests
+            [said] = await llm.ask(client, [of or turn()], [])
+            return said, server.requests
         finally:
             await client.close()
 
@@ -59,7 +60,7 @@ async def heard(*steps: dict, of: Turn | None = None) -> tuple[llm.Heard, list[d
 async def read(*items: object, of: Turn | None = None):
     said, _ = await heard(memories(*items), of=of)
     assert said.trouble is None
-    return llm.read(said, of or turn(), [])
+    return grounding.read(said, of or turn(), [])
 
 
 async def test_a_memory_that_stands_in_the_turn_becomes_a_candidate():
@@ -76,7 +77,7 @@ async def test_an_empty_answer_is_an_answer():
     """With nothing to keep, a model must be free to say so."""
     said, asked = await heard(memories())
     assert (None, 1) == (said.trouble, len(asked))
-    assert () == llm.read(said, turn(), []).candidates
+    assert () == grounding.read(said, turn(), []).candidates
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ async def test_a_long_session_is_cut_to_what_a_small_window_holds(letter):
     long = turn(letter * 2_000_000, letter * 2_000_000)
     with FakeOpenAI([memories()]) as server:
         client = CompatibleLLM(server.base_url, MODEL, None, timeout_s=10)
-        await llm.ask(client, long, [long] * 6)
+        await llm.ask(client, [long], [long] * 6)
         await client.close()
     [asked] = server.requests
     assert sum(estimate_tokens(message["content"]) for message in asked["messages"]) <= 3_500
@@ -193,7 +194,7 @@ async def test_an_answer_that_can_not_be_read_is_asked_for_once_more(bad):
     """Prose, half an object, the schema given back: small models do all of it, and one reminder often helps."""
     said, asked = await heard(bad, memories(PORT))
     assert (None, 2) == (said.trouble, said.calls)
-    assert 1 == len(llm.read(said, turn(), []).candidates)
+    assert 1 == len(grounding.read(said, turn(), []).candidates)
     assert "can't be used" in asked[1]["messages"][-1]["content"]
 
 
@@ -202,7 +203,7 @@ async def test_after_the_second_bad_answer_the_rules_are_left_alone():
     assert said.trouble is not None
     assert said.trouble.startswith("malformed")
     assert 2 == len(asked)
-    assert () == llm.read(said, turn(), []).candidates
+    assert () == grounding.read(said, turn(), []).candidates
 
 
 async def test_a_refusal_is_not_argued_with():
@@ -226,7 +227,7 @@ async def test_nothing_that_postgres_refuses_is_held():
 async def test_a_model_that_is_away_is_no_answer():
     client = CompatibleLLM(f"http://127.0.0.1:{free_port()}/v1", MODEL, None, timeout_s=10)
     with pytest.raises(ModelBusy):
-        await llm.ask(client, turn(), [])
+        await llm.ask(client, [turn()], [])
     await client.close()
 
 
