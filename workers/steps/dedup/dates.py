@@ -55,6 +55,12 @@ def find(text: str) -> Iterator[Found]:
             yield Found(match.start(), match.end(), day)
 
 
+def month_named(folded: str) -> Day | None:
+    """The month of a name, however short; for a word that stands where a date is expected."""
+    month = _names()[0].get(folded)
+    return None if month is None else Day((month, 1), _last(month))
+
+
 def _read(caught: dict[str, str]) -> Day | None:
     month_names, weekday_names = _names()
     year = next((int(caught[name]) for name in caught if name.startswith("y")), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -100,7 +100,22 @@ def read(text: str) -> list[Term]:
         found += _plain(text[at : dated.start])
         found.append(Term(text[dated.start : dated.end].casefold(), Kind.DATE, day=dated.day))
         at = dated.end
-    return found + _plain(text[at:])
+    return _joined(found + _plain(text[at:]))
+
+
+def _joined(terms: list[Term]) -> list[Term]:
+    """Terms that mean something else beside their neighbour: two weeks are 14 days, and "since May" is a month."""
+    found: list[Term] = []
+    for term in terms:
+        before = found[-1] if found else None
+        if before and before.kind is Kind.NUMBER and before.form.isdigit() and "week" in term.meanings:
+            found[-1] = Term(str(7 * int(before.form)), Kind.NUMBER)
+            term = replace(term, meanings=frozenset({"day"}))
+        elif before and not before.classes.isdisjoint({"start", "until", "scope"}):
+            day = dates.month_named(term.form)
+            term = term if day is None else Term(term.form, Kind.DATE, day=day)
+        found.append(term)
+    return found
 
 
 def _plain(text: str) -> list[Term]:
