@@ -1,8 +1,8 @@
 """Delivers the outboxes of the agents on this machine: `python -m nextlevel.producers.relay`, one a machine.
 
 It does what the plugin does after each turn, but also when no turn follows: sends what waits, applies receipts, sends
-again what stays unacknowledged, and lets retention run. It reads each outbox by SQLite's change counter, so an idle one
-costs next to nothing.
+again what stays unacknowledged, lets retention run, and looks once an hour for turns that no hook brought. It reads
+each outbox by SQLite's change counter, so an idle one costs next to nothing.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from redis.exceptions import RedisError
 
 from nextlevel import log as logs
 from nextlevel import settings
-from nextlevel.errors import Misconfigured, QueueUnreachable, ShortTermUnavailable
+from nextlevel.errors import Misconfigured, QueueUnreachable, ShortTermUnavailable, UnusableFile
 from nextlevel.event import STREAM
 
 from .homes import registered
+from .importers.backfill import missed
 from .shortterm import receipts, sql
 from .shortterm.database import BUSY_S, SCHEMA_VERSION, cure, durability, path_of
 from .shortterm.delivery import STREAM_LIMIT, entry
@@ -39,6 +40,7 @@ POLL_S = 0.2
 RECEIPTS_EVERY_S = 2.0
 HOMES_EVERY_S = 2.0
 PRUNE_EVERY_S = 3600.0
+MISSED_EVERY_S = 3600.0
 LONGEST_WAIT_S = 5.0
 _CHUNK = 100
 
@@ -53,6 +55,7 @@ class Outbox:
         self._connection: aiosqlite.Connection | None = None
         self._seen_version = -1
         self._receipts_at = self._prune_at = 0.0
+        self._missed_at = 0.0
 
     async def turn(self) -> int:
         """Look once, and do what is due; tell how many events were sent.
@@ -72,6 +75,9 @@ class Outbox:
     async def _turn(self) -> int:
         db = await self._open()
         now = time.monotonic()
+        if now >= self._missed_at:
+            self._missed_at = now + MISSED_EVERY_S
+            await self._look_for_missed()
         version = (await self._rows("PRAGMA data_version"))[0]["data_version"]
         if version == self._seen_version and now < self._receipts_at:
             return 0
@@ -85,6 +91,16 @@ class Outbox:
             self._prune_at = now + PRUNE_EVERY_S
         self._seen_version, self._receipts_at = version, now + RECEIPTS_EVERY_S
         return sent
+
+    async def _look_for_missed(self) -> None:
+        """Turns in the host's own store that no hook brought; a store that can't be read holds up nothing."""
+        try:
+            found = await missed(self.home)
+        except UnusableFile as error:
+            log.warning("host_store_unreadable", home=str(self.home), reason=str(error))
+            return
+        if found.new or found.undone:
+            log.info("missed_turns_found", home=str(self.home), turns=found.new, undone=found.undone)
 
     async def close(self) -> None:
         if self._connection is not None:

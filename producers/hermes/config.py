@@ -6,7 +6,7 @@ import json
 import os
 import re
 import secrets
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ class Config:
 
     `recall_mode`: `hybrid` injects and offers tools, `context` only injects, `tools` only offers tools, `observe` only
     learns. `prefetch_ms` is the longest that recall may hold up a turn. Nothing is remembered while `paused`, nor in
-    `exclude_folders` and on `exclude_platforms`, which are separated by commas.
+    `exclude_folders` and on `exclude_platforms`, which are separated by commas. `pauses` are the times of former ones,
+    as "from-to" in seconds since the epoch: nothing said then is looked for later.
     """
 
     version: int = 1
@@ -38,6 +39,19 @@ class Config:
     paused: bool = False
     exclude_folders: str = ""
     exclude_platforms: str = ""
+    pauses: str = ""
+
+    def was_paused(self, at: float) -> bool:
+        """True if memory was paused at that moment, in seconds since the epoch."""
+        spans = (span.partition("-") for span in self.pauses.split(",") if span)
+        return any(float(since) <= at <= float(until or "inf") for since, _, until in spans)
+
+    def with_pause(self, paused: bool, now: float) -> Config:
+        """Pause, or go on, from now."""
+        if paused == self.paused:
+            return self
+        begun = f"{self.pauses},{now:.0f}-".removeprefix(",")
+        return replace(self, paused=paused, pauses=begun if paused else f"{self.pauses}{now:.0f}")
 
     @property
     def injects(self) -> bool:
@@ -86,6 +100,8 @@ def _checked(document: Any, path: Path) -> Config:
         known[name] = value
     if known["recall_mode"] not in RECALL_MODES:
         raise ValueError(f"{path}: recall_mode is one of {', '.join(RECALL_MODES)}")
+    if not re.fullmatch(r"(?:\d+-\d+,)*(?:\d+-\d*)?", known["pauses"]):
+        raise ValueError(f"{path}: pauses are spans as 1796130000-1796133600, separated by commas")
     if not 10 <= known["prefetch_ms"] <= 2_000:
         raise ValueError(f"{path}: prefetch_ms must be between 10 and 2000")
     _client_of(known["service_url"], JsonClient, path, "service_url")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def facts(path: Path) -> dict[str, Any]:
 
 def pause(path: Path, paused: bool) -> str:
     """Stop remembering in a home, or begin again; what was done, for a person. An agent that runs sees it at once."""
-    save(path, replace(load(path), paused=paused))
+    save(path, load(path).with_pause(paused, time.time()))
     if paused:
         return "nextlevel remembers nothing of what is said from now on; `hermes nextlevel resume` ends that"
     return "nextlevel remembers again what is said from now on"

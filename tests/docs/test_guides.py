@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "compose.yaml")] + sorted(
     (ROOT / "docs").rglob("*.md")
 )
-TYPED = re.compile(r"(?:\.venv/bin/)?\bnextlevel ((?:[a-z-]+)(?: [^`\n#→│|()]*)?)")
+# `hermes nextlevel …` is the host's own command line: the plugin's tests run it.
+TYPED = re.compile(r"(?<!hermes )(?:\.venv/bin/)?\bnextlevel ((?:[a-z-]+)(?: [^`\n#→│|()]*)?)")
 IN_CODE = re.compile(r"^```\w*\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 
 
