@@ -40,7 +40,8 @@ def candidates(turn: Turn, body: dict[str, Any]) -> tuple[Sequence[Candidate], s
     kind = _type_of(body)
     if understood and _say_it_all(understood, text):
         return [_asked_for(classify.classify(each), kind) for each in understood], None
-    return [_as_said(text, kind or BlockType.LEARNED_PATTERN, turn, body)], None
+    understood_as = understood[0].type if understood else BlockType.LEARNED_PATTERN
+    return [_as_said(text, kind or understood_as, turn, body)], None
 
 
 def core_candidates(turn: Turn, body: dict[str, Any]) -> tuple[Sequence[Candidate], str | None]:

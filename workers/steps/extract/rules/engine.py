@@ -15,7 +15,7 @@ from ..found import Dropped, Extraction
 from .accepted import accepted
 from .actions import workflow
 from .directive import Directive, directive, implied
-from .focus import Focus, focus_of
+from .focus import NOBODYS, Focus, focus_of
 from .mentions import is_known, spoken_of
 from .names import names
 from .pack import TRIM, Pack, load
@@ -107,19 +107,27 @@ def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
     explicit = pack.find("explicit", clause.text)
     text = clause.text
     if explicit is not None:
-        run.mood.explicit = clause.sentence
         text = text[explicit.end() :].strip(TRIM) or text[: explicit.start()].strip(TRIM)
+        run.mood.asks_to_keep(clause, text)
+        if explicit.start() == 0:  # "can you remember that …?" asks for no answer
+            clause = replace(clause, ends=".")
+    else:
+        run.mood.goes_on(clause)
     if pack.has("sarcasm", text):
         run.mood.sarcasm = clause.sentence
     text = without_filler(text, pack)
     if _procedure(text, clause, pack, run):
         return
     asked = False
-    for piece in pieces(text, pack) if text else ():
-        if asked and not pack.has("always", piece):
+    for n, piece in enumerate(parts := pieces(text, pack) if text else []):
+        # A wish of today may follow what is to be remembered: "…, and then run the tests".
+        wished = n > 0 and run.mood.is_explicit(clause) and is_request(without_filler(piece, pack), pack)
+        if wished or (asked and not pack.has("always", piece)):
             run.drop(piece, Why.ONE_OFF)
-        else:
-            asked = _piece(piece, clause, pack, run) is Why.ONE_OFF
+            continue
+        # The question mark is that of the last piece, where the user asks to remember the others.
+        told = n + 1 < len(parts) and run.mood.is_explicit(clause)
+        asked = _piece(piece, replace(clause, ends=".") if told else clause, pack, run) is Why.ONE_OFF
 
 
 def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
@@ -226,7 +234,9 @@ def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) ->
     elif (fragment := implied(text, pack)) is not None:
         yield _wished(fragment, draft)
     elif not found and (points >= 2 or draft.explicit) and len(content_words(text)) >= 2:
-        yield replace(draft, object=text.strip(TRIM), confidence=0.75)
+        # What somebody wants remembered and no project is known for is their own.
+        whose = "user" if draft.explicit and run.focus.subject == NOBODYS else draft.subject
+        yield replace(draft, subject=whose, object=text.strip(TRIM), confidence=0.75)
 
 
 def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Candidate:

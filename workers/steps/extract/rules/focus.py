@@ -15,6 +15,8 @@ from .pack import Pack, groups
 LOOK_BACK = 6
 """Earlier turns that are searched for names."""
 _LONGEST = 2_000
+NOBODYS = "project"
+"""The subject of what is said of a project whose name nobody told."""
 _THINGS = frozenset({EntityType.PROJECT, EntityType.HOST})
 
 
@@ -31,7 +33,7 @@ class Focus:
     @property
     def subject(self) -> str:
         """What a fact without a subject of its own is about."""
-        return self.project or self.thing or "project"
+        return self.project or self.thing or NOBODYS
 
     @property
     def who(self) -> str | None:

@@ -10,7 +10,7 @@ from nextlevel.lang.tokens import fold, stop_words
 from nextlevel.model import BlockType, Candidate, Category, EntityType
 
 from ... import predicates
-from .focus import Focus
+from .focus import NOBODYS, Focus
 from .names import database
 from .pack import TRIM, Pack, Rule, groups
 from .statement import KEEPS_VERB, parse, resolve
@@ -41,9 +41,9 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
             name = _NAMED.sub("", groups(match)["value"])
             if pack.has("no_name", name) or any(name == known for known in persons):
                 continue
-            unknown = focus.subject == "project"
+            unknown = focus.subject == NOBODYS
             focus.introduced(name)
-            if made.subject == "project" and unknown:
+            if made.subject == NOBODYS and unknown:
                 continue
         elif rule.role == "person":
             persons.add(made.subject)

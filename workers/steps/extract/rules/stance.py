@@ -64,11 +64,22 @@ class Mood:
 
     fiction: bool = False
     sarcasm: int | None = None
-    explicit: int | None = None
+    explicit: Clause | None = None
+    announced: bool = False
+
+    def asks_to_keep(self, clause: Clause, text: str) -> None:
+        """The clause asks to remember something: `text`, its own words beside the asking, or where there are none, what
+        comes next."""
+        self.explicit, self.announced = clause, not text
+
+    def goes_on(self, clause: Clause) -> None:
+        """ "Remember this:" is about the sentence that follows, or about the whole list."""
+        if self.announced and self.explicit is not None and clause.start > self.explicit.start:
+            self.explicit, self.announced = clause, clause.kind == "list"
 
     def is_explicit(self, clause: Clause) -> bool:
-        """Whether the user asked to keep what this clause says: in its own sentence or in the one before."""
-        return self.explicit is not None and 0 <= clause.sentence - self.explicit <= 1
+        """Whether the user asked to keep what this clause says."""
+        return self.explicit is not None and clause.start == self.explicit.start
 
 
 def unfit(clause: Clause) -> Why | None:

@@ -51,11 +51,13 @@ def stated(said: Statement, draft: Candidate, points: int, text: str, pack: Pack
     type_ = _kind(said, draft, text, pack) if said.predicate in _PLAIN else known.type or BlockType.ENTITY_RELATIONSHIP
     shelf = Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
     person = said.kind == "person" and said.subject != "user"
+    # "Prefers tables without borders" has no subject of its own: a taste is a person's, and no project's.
+    tastes = type_ is BlockType.USER_PREFERENCE and said.subject == draft.subject
     return replace(
         ends_on(draft, said.predicate),
         type=type_,
         category=known.category or shelf,
-        subject=said.subject,
+        subject="user" if tastes else said.subject,
         predicate=said.predicate,
         object=said.object,
         key=known.key if said.value else None,
