@@ -1,4 +1,4 @@
-"""What is asked to be remembered is kept as the kind of thing that it is, and is the user's where nothing else is named."""
+"""What is asked to be remembered is kept as the kind of thing it is, and is the user's where nothing else is named."""
 
 from __future__ import annotations
 
