@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W_]+")
 _JOINING = re.compile(r"[\s_-]+")
 _Key = TypeVar("_Key", bound=str)
 MOST_SHARING = 8
-"""Bearers of one word that are kept: a word that more of them share tells none."""
+"""Bearers of a name or word: one that more of them share tells none."""
 
 
 def parts(name: str) -> tuple[str, ...]:
@@ -69,20 +69,19 @@ class Aliases:
 
     def bearers(self, name: str) -> list[Known]:
         """Who bears this name in normal form; else whose name differs in hyphens and spaces only."""
-        return self._by_name.get(name) or self._by_letters.get(_JOINING.sub("", name), [])
+        return _told(self._by_name.get(name)) or _told(self._by_letters.get(_JOINING.sub("", name)))
 
     def of_citation(self, form: str) -> list[Known]:
         """Whose alias is this noun in the plural or with an article at its end: "hall lamps", "klubben"."""
-        return self._by_citation.get(form, [])
+        return _told(self._by_citation.get(form))
 
     def with_word(self, word: str) -> list[Known]:
         """Who has this word in a name; none where too many share it."""
-        found = self._by_word.get(word, [])
-        return found if len(found) <= MOST_SHARING else []
+        return _told(self._by_word.get(word))
 
     def of_initials(self, letters: str) -> list[Known]:
         """Whose full name begins with these letters, word by word."""
-        return self._by_initials.get(letters, [])
+        return _told(self._by_initials.get(letters))
 
     def only(self, kind: EntityType) -> Known | None:
         """The one entity of this kind, or None."""
@@ -115,12 +114,14 @@ class Aliases:
         _put(self._by_letters, _JOINING.sub("", alias), known)
         words = parts(alias)
         spoken = alias.split(" ")
-        self._longest[spoken[0]] = max(self._longest.get(spoken[0], 0), len(spoken))
+        for each in (spoken, words):  # "waldseilgarten-crm" is written "waldseilgarten crm" as well
+            if each:
+                self._longest[each[0]] = max(self._longest.get(each[0], 0), len(each))
         for word in words:
             bearers = self._by_word.get(word)
             if bearers is None:
                 self._similar.setdefault((word[:1], len(word)), []).append(word)
-            _put(self._by_word, word, known, most=MOST_SHARING + 1)
+            _put(self._by_word, word, known)
         own = parts(normal_name(known.name))
         if known.type is EntityType.TOPIC or not set(words) <= set(own):
             for form in citation_forms(spoken[-1]):
@@ -130,10 +131,15 @@ class Aliases:
             _put(self._by_initials, initials, known)
 
 
-def _put(table: dict[_Key, list[Known]], key: _Key, known: Known, most: int | None = None) -> None:
+def _put(table: dict[_Key, list[Known]], key: _Key, known: Known) -> None:
     bearers = table.setdefault(key, [])
-    if known not in bearers and (most is None or len(bearers) < most):
+    if len(bearers) <= MOST_SHARING and all(each.id != known.id for each in bearers):
         bearers.append(known)
+
+
+def _told(bearers: list[Known] | None) -> list[Known]:
+    """The bearers of a key; none where too many share it."""
+    return bearers if bearers and len(bearers) <= MOST_SHARING else []
 
 
 class AliasCache:

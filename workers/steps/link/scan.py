@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from nextlevel.lang.inflection import base_forms
 from nextlevel.lang.tokens import WORD, fold, stop_words
 from nextlevel.model import EntityType
 from nextlevel.store.entities import Known
@@ -19,8 +19,7 @@ from .resolve import declined
 from .spoken import Mention, languages_of
 
 _MOST_WORDS = 1_000
-_LONGEST_NAME = 6
-"""Words of a text that are looked at, its last ones, and words of a name."""
+"""Words of a text that are looked at: its last ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,91 +35,97 @@ class Named:
 
 def scan(text: str, aliases: Aliases) -> list[Named]:
     """The names in a text, the longest at each place, without overlaps."""
-    words = list(WORD.finditer(text))[-_MOST_WORDS:]
-    new = {name.start: name for name in names(text, full_names=languages_of(text)[0] != "de")}
-    found: list[Named] = []
-    at = 0
-    while at < len(words):
-        named, size = _known_at(text, words, at, aliases)
-        if (
-            named is None
-            and (name := new.get(words[at].start())) is not None
-            and not _is_role(text, words, at, aliases)
-        ):
-            end = name.start + len(name.text)
-            named = Named(name.start, end, name.type, None, _gender_of(name.text))
-            size = max(1, sum(each.start() < end for each in words[at:]))
-        if named is None and (named := _stranger(text, words, at)) is not None:
-            size = 1
-        if named is not None:
-            found.append(named)
-        at += max(size, 1)
-    return found
+    return _Scan(text, aliases).run()
 
 
-def _known_at(text: str, words: list[re.Match[str]], at: int, aliases: Aliases) -> tuple[Named | None, int]:
-    """The longest known name that begins at a word, and how many words it has."""
-    first = words[at].start()
-    for size in range(min(_LONGEST_NAME, len(words) - at), 0, -1):
-        end = words[at + size - 1].end()
-        if "\n" in text[first:end]:
-            continue
-        mention = Mention(text, first, end)
-        bearers = _bearers(mention, size, aliases)
-        if not bearers:
-            continue
-        known = choose(bearers, mention, aliases)
-        if (
-            known is not None
-            and known.type is EntityType.PERSON
-            and _goes_on(words, at + size, mention, known, aliases)
-        ):
-            return Named(first, words[at + size].end(), known.type, None, _gender_of(mention.said)), size + 1
-        shown = known or bearers[0]
-        return Named(first, end, shown.type, known, gender(shown, aliases) if known else None), size
-    return None, 1
+class _Scan:
+    """One pass over a text's words."""
 
+    def __init__(self, text: str, aliases: Aliases) -> None:
+        self._text, self._aliases = text, aliases
+        self._spoken = languages_of(text)
+        self._words = list(WORD.finditer(text))[-_MOST_WORDS:]
+        self._new = {name.start: name for name in names(text, full_names=self._spoken[0] != "de")}
 
-def _bearers(mention: Mention, size: int, aliases: Aliases) -> list[Known]:
-    """Bearers of the name that these words are: as they stand, declined, or a person's by a part of the name."""
-    if size == 1 and mention.is_function_word:
-        return []
-    key = fold(mention.said)
-    found = aliases.bearers(key)
-    if not found and size <= 2:
-        found = declined(mention.words, mention, aliases)
-    if not found and mention.capitalised and (size > 1 or mention.said[:1].isupper()):
-        found = people(mention, aliases)
-    return found
+    def run(self) -> list[Named]:
+        found: list[Named] = []
+        at = 0
+        while at < len(self._words):
+            named, size = self._known(at)
+            if named is None:
+                named, size = self._unknown(at)
+            if named is not None:
+                found.append(named)
+            at += size
+        return found
 
+    def _known(self, at: int) -> tuple[Named | None, int]:
+        """The longest known name that begins at a word, and how many words it has."""
+        first = self._words[at]
+        for size in range(self._longest(at), 0, -1):
+            end = self._words[at + size - 1].end()
+            if "\n" in self._text[first.start() : end]:
+                continue
+            mention = Mention(self._text, first.start(), end, self._spoken)
+            bearers = self._bearers(mention, size)
+            if not bearers:
+                continue
+            known = choose(bearers, mention, self._aliases)
+            if known is not None and known.type is EntityType.PERSON and self._goes_on(at + size, mention, known):
+                end = self._words[at + size].end()
+                return Named(first.start(), end, known.type, None, _gender_of(mention.said)), size + 1
+            shown = known or bearers[0]
+            told = gender(shown, self._aliases) if known else None
+            return Named(first.start(), end, shown.type, known, told), size
+        return None, 1
 
-def _goes_on(words: list[re.Match[str]], at: int, mention: Mention, known: Known, aliases: Aliases) -> bool:
-    """Whether another name follows a given name: "Torvald Lindh" is not our Torvald Ekesjö."""
-    if at >= len(words) or " " in mention.said or not mention.word_after[:1].isupper() or mention.word_after.isupper():
-        return False
-    said, after = fold(mention.said), fold(words[at][0])
-    given = any(said == name_parts(name)[0] for name in aliases.names_of(known) if lexicon.gender_of_kin(said) is None)
-    return given and not aliases.with_word(after) and not lexicon.kinds(after) and after not in stop_words()
+    def _longest(self, at: int) -> int:
+        """How many words a known name that begins here may have; a capital may begin a given name and a surname."""
+        said = self._words[at][0]
+        known = max(self._aliases.longest_from(form) for form in base_forms(fold(said), self._spoken))
+        return min(max(known, 2 if said[:1].isupper() else 1), len(self._words) - at)
 
+    def _bearers(self, mention: Mention, size: int) -> list[Known]:
+        """Bearers of the name that these words are: as they stand, declined, or a person's by a part of the name."""
+        if size == 1 and mention.is_function_word:
+            return []
+        found = self._aliases.bearers(fold(mention.said))
+        if not found and size <= 2:
+            found = declined(mention.words, mention, self._aliases)
+        if not found and mention.said[:1].isupper():
+            found = people(mention, self._aliases)
+        return found
 
-def _is_role(text: str, words: list[re.Match[str]], at: int, aliases: Aliases) -> bool:
-    """Whether a capital begins a role before a known person's name: "Kollegan Gunnel"."""
-    if at + 1 >= len(words) or lexicon.is_given_name(fold(words[at][0])):
-        return False
-    named, _ = _known_at(text, words, at + 1, aliases)
-    return named is not None and named.known is not None and named.type is EntityType.PERSON
+    def _goes_on(self, at: int, mention: Mention, known: Known) -> bool:
+        """Whether another name follows a given name: "Torvald Lindh" is not our Torvald Ekesjö."""
+        follows = mention.word_after
+        if at >= len(self._words) or " " in mention.said or not follows[:1].isupper() or follows.isupper():
+            return False
+        said, after = fold(mention.said), fold(self._words[at][0])
+        own = (name for name in self._aliases.names_of(known) if lexicon.gender_of_kin(said) is None)
+        is_given = any(said == name_parts(name)[0] for name in own)
+        return is_given and not (self._aliases.with_word(after) or lexicon.kinds(after) or after in stop_words())
 
+    def _unknown(self, at: int) -> tuple[Named | None, int]:
+        """A new name at a word: by its form, or a listed given name, or an identifier with a number."""
+        word = self._words[at]
+        said, start = word[0], word.start()
+        if (name := self._new.get(start)) is not None and not self._is_role(at):
+            end = start + len(name.text)
+            size = sum(each.start() < end for each in self._words[at:])
+            return Named(start, end, name.type, None, _gender_of(name.text)), max(size, 1)
+        if said[:1].isupper() and lexicon.is_given_name(fold(said)):
+            return Named(start, word.end(), EntityType.PERSON, None, lexicon.gender_of_given_name(fold(said))), 1
+        if "-" in said and any(char.isdigit() for char in said) and any(char.isalpha() for char in said):
+            return Named(start, word.end(), EntityType.HOST), 1
+        return None, 1
 
-def _stranger(text: str, words: list[re.Match[str]], at: int) -> Named | None:
-    """A listed given name that nobody known bears, or an identifier with a number."""
-    said = words[at][0]
-    if said[:1].isupper() and lexicon.is_given_name(fold(said)):
-        return Named(
-            words[at].start(), words[at].end(), EntityType.PERSON, None, lexicon.gender_of_given_name(fold(said))
-        )
-    if "-" in said and any(char.isdigit() for char in said) and any(char.isalpha() for char in said):
-        return Named(words[at].start(), words[at].end(), EntityType.HOST)
-    return None
+    def _is_role(self, at: int) -> bool:
+        """Whether a capital begins a role before a known person's name: "Kollegan Gunnel"."""
+        if at + 1 >= len(self._words) or lexicon.is_given_name(fold(self._words[at][0])):
+            return False
+        named, _ = self._known(at + 1)
+        return named is not None and named.known is not None and named.type is EntityType.PERSON
 
 
 def _gender_of(name: str) -> Gender | None:

@@ -19,11 +19,15 @@ _LONGEST = 200
 
 @dataclass(frozen=True)
 class Mention:
-    """The characters `start`..`end` of a text that name or point at something. `text` may begin with earlier turns."""
+    """The characters `start`..`end` of a text that name or point at something. `text` may begin with earlier turns.
+
+    `spoken` are the text's languages, where they are known already.
+    """
 
     text: str
     start: int
     end: int
+    spoken: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
@@ -101,7 +105,7 @@ class Mention:
     @cached_property
     def languages(self) -> tuple[str, ...]:
         """The languages whose endings are looked for, the likeliest first: all where the text tells too little."""
-        return languages_of(self.text)
+        return self.spoken or languages_of(self.text)
 
 
 def languages_of(text: str) -> tuple[str, ...]:
