@@ -120,9 +120,7 @@ class Scene:
             self._report.say(f"{size} blocks: warming up")
             known = [self._talk.question() for _ in range(self._effort.known)]
             await self._prepare(install, crowd[0], known)
-            for agent in crowd:  # its connection, and its interpreter's caches
-                for query in known[:5]:
-                    await agent.prefetch(query)
+            first = await self._first(crowd, known)
             self._report.say(f"{size} blocks: one client")
             floors, hit, miss = await self._alone(crowd[0], known)
             self._report.say(f"{size} blocks: arrivals by chance")
@@ -131,6 +129,7 @@ class Scene:
             crowded_hit = await self._crowd(crowd, lambda: random.choice(known))  # noqa: S311
             crowded_miss = await self._crowd(crowd, self._talk.question)
         series = {
+            "HIT with the opening brief": first,
             **{"HIT, 1 client": hit, f"HIT, {CLIENTS} clients": crowded_hit, "MISS, 1 client": miss},
             **{f"MISS, {rate}/s by chance": found for rate, found in arrivals.items()},
             f"MISS, {CLIENTS} clients": crowded_miss,
@@ -198,6 +197,15 @@ class Scene:
                     raise NotServed(f"an answer is not kept; it came from {asked.service or asked.rung}: {asked.why}")
                 await asyncio.sleep(PAUSE_S)
                 await agent.queue(query)
+
+    async def _first(self, crowd: Sequence[Agent], known: Sequence[str]) -> list[Asked]:
+        """Each agent's first turn, for which a session's opening brief is made; it is due until that turn is complete."""
+        first = []
+        for agent in crowd:
+            await agent.prefetch(known[0])  # its connection, and its interpreter's caches
+            first += [await agent.prefetch(query) for query in known[:5]]
+            await agent.turn("thanks", "You are welcome.")
+        return first
 
     async def _alone(self, agent: Agent, known: Sequence[str]) -> tuple[dict[str, Times], list[Asked], list[Asked]]:
         taken: dict[str, list[float]] = {"floor: Redis GET": [], "floor: Postgres SELECT 1": []}

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import AwareDatetime, BaseModel, Field
 
 from nextlevel.errors import Transient
@@ -88,8 +88,8 @@ class RecallOut(BaseModel):
     brief: list[str]
 
 
-@router.post("/v1/recall")
-async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> RecallOut:
+@router.post("/v1/recall", response_model=RecallOut)
+async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> Response:
     """What matters for a query, within a budget of tokens and a deadline, with the reason for each line."""
     caller.may_act_for(body.scope.install)
     settings = services.settings
@@ -118,7 +118,8 @@ async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> Re
         services.journal.note_failure()
         raise
     services.journal.note(question, answer)
-    return _out(answer, explain=body.explain)
+    # As bytes: given the model, FastAPI would validate it once more.
+    return Response(_out(answer, explain=body.explain).model_dump_json(), media_type="application/json")
 
 
 def _out(answer: Answer, *, explain: bool) -> RecallOut:
