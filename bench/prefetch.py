@@ -199,7 +199,7 @@ class Scene:
                 await agent.queue(query)
 
     async def _first(self, crowd: Sequence[Agent], known: Sequence[str]) -> list[Asked]:
-        """Each agent's first turn, for which a session's opening brief is made; it is due until that turn is complete."""
+        """Each agent's first turn, for which the opening brief is made: it is due until that turn is complete."""
         first = []
         for agent in crowd:
             await agent.prefetch(known[0])  # its connection, and its interpreter's caches
