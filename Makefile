@@ -8,7 +8,7 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline bench-extraction check fix dist clean links
+.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline bench-extraction bench-host check fix dist clean links
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,9 @@ bench-extraction: setup ## how fast the rules read a turn, how long the worst me
 
 bench-pipeline: setup ## how fast a turn becomes memory, one by one and from a backlog (2 minutes)
 	@$(BIN)/python -m bench.pipeline $(ARGS)
+
+bench-host: setup host ## what reaches the model of the real agent after a week, and what reaches somebody else's (5 minutes)
+	@$(BIN)/python -m bench.host $(ARGS)
 
 check: dev ## formatting, lint, types and import contracts; changes nothing
 	@$(BIN)/ruff format --check
