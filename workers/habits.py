@@ -105,6 +105,7 @@ class _Person:
             status=known.status,
             provenance=Provenance.INFERRED,
             ttl_days=classify.ttl_days(BlockType.USER_PREFERENCE),
+            since=known.valid_from,
             caused_by=habit.choices[-1].turn,
         )
         self.changed += 1

@@ -29,6 +29,14 @@ class NewBlock:
     ttl_days: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A block that a new fact may repeat or replace, and when it was told, first to last."""
+
+    block: Block
+    told: tuple[datetime, ...]
+
+
 async def lock(conn: Connection, scope: Scope) -> None:
     """Be the only one to write this person's memory until the transaction ends."""
     await conn.execute(SQL.blocks.lock_user, scope.tenant_id, scope.user_id)
@@ -53,11 +61,12 @@ async def same_fact(conn: Connection, scope: Scope, scope_id: UUID, fact: bytes)
 
 
 async def rivals(
-    conn: Connection, scope: Scope, scope_id: UUID, subject_entity: UUID, words: Sequence[str]
-) -> list[Block]:
-    """What a new fact may repeat or replace: bounded, never a scan of the scope."""
-    rows = await conn.fetch(SQL.blocks.rivals, scope.tenant_id, scope_id, subject_entity, list(words))
-    return sorted((block_of(row) for row in rows), key=lambda block: (block.valid_from, block.id), reverse=True)
+    conn: Connection, scope: Scope, scope_id: UUID, subject_entity: UUID, words: Sequence[str], since: datetime
+) -> list[Rival]:
+    """What a fact that holds from `since` may repeat or replace, newest first. Bounded, never a scan of the scope."""
+    rows = await conn.fetch(SQL.blocks.rivals, scope.tenant_id, scope_id, subject_entity, list(words), since)
+    found = [Rival(block_of(row), tuple(row["told"] or (row["valid_from"],))) for row in rows]
+    return sorted(found, key=lambda rival: (rival.block.valid_from, rival.block.id), reverse=True)
 
 
 async def near_words(conn: Connection, words: Sequence[str], *, limit: int) -> list[Block]:
@@ -108,11 +117,12 @@ async def confirm(
     status: BlockStatus,
     provenance: Provenance,
     ttl_days: int,
+    since: datetime,
     caused_by: str,
 ) -> None:
     """The same fact was told again: surer, and alive for longer; `provenance` vouches for it now."""
     await _version(conn, scope, block.id, "confirmed", caused_by)
-    await conn.execute(SQL.blocks.confirm, scope.tenant_id, block.id, confidence, status, ttl_days, provenance)
+    await conn.execute(SQL.blocks.confirm, scope.tenant_id, block.id, confidence, status, ttl_days, provenance, since)
 
 
 async def use(
@@ -127,6 +137,25 @@ async def supersede(conn: Connection, scope: Scope, block: Block, *, by: UUID, a
     """Close a block's validity at its successor's start, and link it there."""
     await _version(conn, scope, block.id, "superseded", caused_by)
     await conn.execute(SQL.blocks.supersede, scope.tenant_id, block.id, at, by)
+
+
+async def absorb(conn: Connection, scope: Scope, block: Block, *, by: UUID, caused_by: str) -> None:
+    """Let another block, told earlier, stand for this one, on its turns too."""
+    await supersede(conn, scope, block, by=by, at=block.valid_from, caused_by=caused_by)
+    await conn.execute(SQL.blocks.copy_sources, scope.tenant_id, block.id, by, block.valid_from)
+
+
+async def resume(
+    conn: Connection, scope: Scope, block: Block, *, anew: UUID, at: datetime, words: Sequence[str]
+) -> None:
+    """Let a block that was just superseded go on from a time on, as `anew`, on the turns that told it since."""
+    await conn.execute(
+        SQL.blocks.resume, scope.tenant_id, block.id, anew, at, block.status, block.valid_to, block.superseded_by
+    )
+    await conn.execute(SQL.blocks.resume_links, scope.tenant_id, block.id, anew)
+    await conn.execute(SQL.blocks.index_words, anew, block.scope_id, list(words))
+    await conn.execute(SQL.blocks.copy_sources, scope.tenant_id, block.id, anew, at)
+    await conn.execute(SQL.blocks.drop_sources, scope.tenant_id, block.id, at)
 
 
 async def retract(conn: Connection, scope: Scope, block: Block, *, at: datetime, caused_by: str) -> None:

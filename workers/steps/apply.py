@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
@@ -15,9 +15,9 @@ from nextlevel.store.blocks import NewBlock
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
-from . import choices, classify, dedup
-from .dedup import Verdict
+from . import choices, classify, dedup, timeline
 from .found import Found
+from .timeline import Place
 
 MOST_CONFIDENT = 0.99
 RETRACTS_FROM = 0.6
@@ -82,6 +82,10 @@ def texts(found: Found) -> list[str]:
     return [_text(candidate) for candidate in found.candidates]
 
 
+def _said(block: Block) -> str:
+    return block_text(block.subject, block.predicate, block.object)
+
+
 def _text(candidate: Candidate) -> str:
     return block_text(candidate.subject, candidate.predicate, candidate.object, negated=candidate.negated)
 
@@ -110,28 +114,39 @@ async def _remember(
         return
     status = BlockStatus.REVIEW if classify.needs_review(candidate, review_below=review_below) else BlockStatus.ACTIVE
     exact = await blocks.same_fact(conn, claim.scope, fact.scope_id, fact.hash)
-    if exact is not None:
+    if exact is not None and (exact.status is BlockStatus.REVIEW or exact.valid_from <= fact.since):
         await _confirm(conn, claim, fact, exact, status, applied, "the same fact")
         return
-    rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(_text(candidate)))
-    decision = dedup.decide(candidate, rivals)
-    if decision.verdict is Verdict.SAME and decision.rival is not None:
-        await _confirm(conn, claim, fact, decision.rival, status, applied, decision.why)
-        return
-    if candidate.provenance is Provenance.ASSISTANT_STATED:
+    rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(_text(candidate)), fact.since)
+    place = timeline.place(candidate, fact.since, fact.told_at, rivals)
+    if place.confirms is None and candidate.provenance is Provenance.ASSISTANT_STATED:
         # A guess, or what some rung of recall had shown it: the user's yes would have made it theirs.
         applied.note("dropped", _text(candidate), "only the assistant said it")
         return
-    replaces = decision.rival if decision.closes and status is BlockStatus.ACTIVE else None
-    block = await _insert(conn, claim, fact, subject, status, replaces)
+    if status is not BlockStatus.ACTIVE:
+        place = replace(place, closes=(), ended_by=None, absorbs=(), resumes=None)
+    if place.confirms is not None:
+        if await _confirm(conn, claim, fact, place.confirms.block, status, applied, place.why):
+            await _end_rivals(conn, claim, fact, place, place.confirms.block.id, applied)
+        return
+    block = await _insert(conn, claim, fact, subject, status, place, applied)
     if vector is not None:
         await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, model, vector)
     applied.scopes.add(fact.scope_id)
-    applied.note("stored" if status is BlockStatus.ACTIVE else "review", _text(candidate), decision.why)
+    applied.note("stored" if status is BlockStatus.ACTIVE else "review", _text(candidate), place.why)
     if block.type is BlockType.USER_PREFERENCE and status is BlockStatus.ACTIVE:
         await _end_habits(conn, claim, block, applied)
-    if replaces is not None:
-        applied.note("superseded", block_text(replaces.subject, replaces.predicate, replaces.object), decision.why)
+
+
+async def _end_rivals(conn: Connection, claim: Claim, fact: Fact, place: Place, by: UUID, applied: Applied) -> None:
+    """End what a fact replaces where it begins, and let it stand for what was told later and says less."""
+    for closed in place.closes:
+        await blocks.supersede(conn, claim.scope, closed.block, by=by, at=fact.since, caused_by=claim.turn.id)
+    for absorbed in place.absorbs:
+        await blocks.absorb(conn, claim.scope, absorbed.block, by=by, caused_by=claim.turn.id)
+    for ended in (*place.closes, *place.absorbs):
+        applied.scopes.add(ended.block.scope_id)
+        applied.note("superseded", _said(ended.block), place.why)
 
 
 async def _end_habits(conn: Connection, claim: Claim, said: Block, applied: Applied) -> None:
@@ -140,29 +155,27 @@ async def _end_habits(conn: Connection, claim: Claim, said: Block, applied: Appl
         if taste.provenance is Provenance.INFERRED and choices.speaks_of(said.object, taste.key or ""):
             await blocks.supersede(conn, claim.scope, taste, by=said.id, at=said.valid_from, caused_by=claim.turn.id)
             applied.scopes.add(taste.scope_id)
-            applied.note(
-                "superseded", block_text(taste.subject, taste.predicate, taste.object), "said, no longer inferred"
-            )
+            applied.note("superseded", _said(taste), "said, no longer inferred")
 
 
 async def _confirm(
     conn: Connection, claim: Claim, fact: Fact, known: Block, status: BlockStatus, applied: Applied, why: str
-) -> None:
-    """The same fact again adds a source and confidence, never a row; and can never remove anything.
+) -> bool:
+    """The same fact again adds a source and confidence, never a row. False: it was no news.
 
     The assistant's own word adds neither: it restates what it knows from us.
     """
     if fact.candidate.provenance is Provenance.ASSISTANT_STATED:
         await blocks.use(conn, claim.scope, {known.id: classify.ttl_days(known.type)}, at=fact.told_at)
         applied.note("used", _text(fact.candidate), "the assistant restates it")
-        return
+        return False
     if not await blocks.add_source(conn, claim.scope, known.id, claim.turn.id, fact.candidate.span, fact.told_at):
-        return
+        return False
     # Two independent tellings that are wrong by chance: 1 − (1 − a)(1 − b), the second counted for a half.
     surer = min(MOST_CONFIDENT, 1 - (1 - known.confidence) * (1 - fact.candidate.confidence / 2))
     voucher = classify.more_trusted(known.provenance, fact.candidate.provenance)
     surer = min(surer, classify.most_sure(voucher))
-    better = BlockStatus.ACTIVE if BlockStatus.ACTIVE in (status, known.status) else BlockStatus.REVIEW
+    better = BlockStatus.ACTIVE if status is BlockStatus.ACTIVE and known.status is BlockStatus.REVIEW else known.status
     await blocks.confirm(
         conn,
         claim.scope,
@@ -171,25 +184,25 @@ async def _confirm(
         status=better,
         provenance=voucher,
         ttl_days=classify.ttl_days(known.type),
+        since=fact.since,
         caused_by=claim.turn.id,
     )
     applied.scopes.add(known.scope_id)
     applied.note("confirmed", _text(fact.candidate), why)
+    return True
 
 
 async def _insert(
-    conn: Connection, claim: Claim, fact: Fact, subject: UUID, status: BlockStatus, replaces: Block | None
+    conn: Connection, claim: Claim, fact: Fact, subject: UUID, status: BlockStatus, place: Place, applied: Applied
 ) -> Block:
-    candidate = fact.candidate
-    since = fact.since
-    # Told late: what replaced it is known already, so it was true until then.
-    late = replaces is not None and replaces.valid_from > since
-    valid_to = candidate.valid_to if candidate.valid_to is None or candidate.valid_to > since else since
-    if late and replaces is not None:
-        valid_to = replaces.valid_from
+    candidate, since = fact.candidate, fact.since
+    # From the turn and the fact: a store that is run again makes the same block.
+    block_id = uuid5(claim.scope.tenant_id, f"{claim.turn.id}\x1f{fact.scope_id}\x1f{fact.hash.hex()}")
+    resumed = uuid5(block_id, "resumed") if place.resumes is not None else None
+    end, successor = (place.resumes_at, resumed) if resumed is not None else place.end
+    ends = [each for each in (candidate.valid_to, end) if each is not None]
     block = Block(
-        # From the turn and the fact: a store that is run again makes the same block.
-        id=uuid5(claim.scope.tenant_id, f"{claim.turn.id}\x1f{fact.scope_id}\x1f{fact.hash.hex()}"),
+        id=block_id,
         scope_id=fact.scope_id,
         type=candidate.type,
         category=candidate.category,
@@ -201,21 +214,23 @@ async def _insert(
         context=candidate.context[:300],
         confidence=candidate.confidence,
         provenance=candidate.provenance,
-        status=BlockStatus.SUPERSEDED if late else status,
+        status=status if successor is None else BlockStatus.SUPERSEDED,
         negated=candidate.negated,
         explicit=candidate.explicit,
         project=candidate.project,
         created_at=datetime.now(UTC),
         valid_from=since,
-        valid_to=valid_to,
-        superseded_by=replaces.id if late and replaces is not None else None,
+        valid_to=max(since, min(ends)) if ends else None,
+        superseded_by=successor,
     )
-    if replaces is not None and not late:
-        await blocks.supersede(conn, claim.scope, replaces, by=block.id, at=since, caused_by=claim.turn.id)
     new = NewBlock(block, fact.hash, subject, classify.ttl_days(block.type))
     await blocks.insert(conn, claim.scope, new, _search_terms(block))
+    await _end_rivals(conn, claim, fact, place, block.id, applied)
     await blocks.add_source(conn, claim.scope, block.id, claim.turn.id, candidate.span, fact.told_at)
     await _link(conn, claim, block, candidate, subject)
+    if place.resumes is not None and resumed is not None and place.resumes_at is not None:
+        again = place.resumes.block
+        await blocks.resume(conn, claim.scope, again, anew=resumed, at=place.resumes_at, words=_search_terms(again))
     return block
 
 
@@ -239,7 +254,7 @@ async def _retract(conn: Connection, claim: Claim, text: str, applied: Applied) 
         if wanted and len(wanted & held) / len(wanted) >= RETRACTS_FROM:
             await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
             applied.scopes.add(block.scope_id)
-            applied.note("retracted", block_text(block.subject, block.predicate, block.object), text)
+            applied.note("retracted", _said(block), text)
             return
 
 
@@ -249,9 +264,9 @@ async def _take_back(conn: Connection, claim: Claim, rejected: str, applied: App
     for block in await blocks.learnt_from_deeds(conn, claim.scope, rejected):
         await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
         applied.scopes.add(block.scope_id)
-        applied.note("retracted", block_text(block.subject, block.predicate, block.object), f"{rejected} was rejected")
+        applied.note("retracted", _said(block), f"{rejected} was rejected")
         for old in await blocks.restore_replaced(conn, claim.scope, block, caused_by=claim.turn.id):
-            applied.note("restored", block_text(old.subject, old.predicate, old.object), f"{rejected} was rejected")
+            applied.note("restored", _said(old), f"{rejected} was rejected")
 
 
 def _search_terms(block: Block) -> list[str]:

@@ -17,15 +17,26 @@ SELECT ref FROM tombstones WHERE tenant_id = $1 AND user_id = $2 AND kind = 'fac
 SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = $2 AND hash = $3 AND status IN ('active', 'review');
 
 -- name: rivals
--- What a new fact may repeat or replace: the active blocks of the same subject, newest first, and those that share most
--- words with it. Never a scan of the scope.
--- $1 tenant · $2 scope · $3 subject entity · $4 words
-SELECT * FROM (
-  SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.subject_entity = $3 AND b.status = 'active'
-   ORDER BY b.valid_from DESC LIMIT 200) same_subject
-UNION
-SELECT b.* FROM search_words($4, 20) w JOIN blocks b USING (block_id)
- WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.status = 'active';
+-- What a new fact may repeat or replace: the active blocks of the same subject, newest first, those that share most words
+-- with it, and what all these have replaced. Never a scan of the scope. With the times at which each was told.
+-- $1 tenant · $2 scope · $3 subject entity · $4 words · $5 since when the new fact holds
+WITH RECURSIVE near AS (
+  SELECT * FROM (
+    SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.subject_entity = $3 AND b.status = 'active'
+     ORDER BY b.valid_from DESC LIMIT 200) same_subject
+  UNION
+  SELECT b.* FROM search_rare_words($4, 2000, 20) w JOIN blocks b USING (block_id)
+   WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.status = 'active'
+), line AS (
+  SELECT * FROM near
+  UNION
+  -- Only what still held when the new fact began, or began later: of a fact that is told in its turn, nothing.
+  SELECT b.* FROM line l JOIN blocks b ON b.tenant_id = $1 AND b.superseded_by = l.block_id
+   WHERE l.valid_from > $5 AND b.scope_id = $2 AND b.status = 'superseded' AND b.valid_to > b.valid_from
+)
+SELECT l.*, told.at AS told FROM line l
+ CROSS JOIN LATERAL (SELECT array_agg(s.at ORDER BY s.at) AS at FROM block_sources s
+                      WHERE s.tenant_id = $1 AND s.block_id = l.block_id) told;
 
 -- name: near_words
 -- The active blocks of this wall that share most words with a text, best first.
@@ -45,9 +56,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 
 -- name: confirm
 -- The same fact again: surer, and alive for longer. What waited in review is taken up once it is sure enough; who is
--- trusted more vouches for it from here on.
--- $1 tenant · $2 block · $3 confidence · $4 status · $5 days to live · $6 provenance
-UPDATE blocks SET confidence = $3, status = $4, provenance = $6, updated_at = now(),
+-- trusted more vouches for it from here on. Told of an earlier time, it holds since then.
+-- $1 tenant · $2 block · $3 confidence · $4 status · $5 days to live · $6 provenance · $7 since
+UPDATE blocks SET confidence = $3, status = $4, provenance = $6, valid_from = least(valid_from, $7), updated_at = now(),
                   expires_at = greatest(expires_at, now() + make_interval(days => $5))
  WHERE tenant_id = $1 AND block_id = $2;
 
@@ -106,6 +117,36 @@ SELECT b.tenant_id, b.block_id, 1 + (SELECT count(*) FROM block_versions v WHERE
 -- True if this turn is news to the block.
 -- $1 tenant · $2 block · $3 turn · $4 span · $5 at
 INSERT INTO block_sources (tenant_id, block_id, turn_id, span, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING true;
+
+-- name: copy_sources
+-- Let a block stand on the turns of another, those from a time on.
+-- $1 tenant · $2 from block · $3 to block · $4 told at or after
+INSERT INTO block_sources (tenant_id, block_id, turn_id, span, at)
+SELECT tenant_id, $3, turn_id, span, at FROM block_sources WHERE tenant_id = $1 AND block_id = $2 AND at >= $4
+ON CONFLICT DO NOTHING;
+
+-- name: drop_sources
+-- $1 tenant · $2 block · $3 told at or after
+DELETE FROM block_sources WHERE tenant_id = $1 AND block_id = $2 AND at >= $3;
+
+-- name: resume
+-- A block again, as another, from a time on: it had been told again then.
+-- $1 tenant · $2 block · $3 the other's id · $4 from · $5 status · $6 valid to · $7 superseded by
+INSERT INTO blocks (tenant_id, block_id, scope_id, user_id, type, category, subject, predicate, object, key, value, context,
+                    negated, explicit, confidence, provenance, status, project, subject_entity, hash, valid_from, valid_to,
+                    superseded_by, expires_at, utc_offset_min)
+SELECT tenant_id, $3, scope_id, user_id, type, category, subject, predicate, object, key, value, context, negated, explicit,
+       confidence, provenance, $5, project, subject_entity, hash, $4, $6, $7, expires_at, utc_offset_min
+  FROM blocks WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: resume_links
+-- Edges and mentions of a block that goes on as another.
+-- $1 tenant · $2 block · $3 the other's id
+WITH edge AS (
+  INSERT INTO edges (tenant_id, block_id, scope_id, subject_entity, predicate, object_entity)
+  SELECT tenant_id, $3, scope_id, subject_entity, predicate, object_entity FROM edges WHERE tenant_id = $1 AND block_id = $2)
+INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id)
+SELECT tenant_id, $3, entity_id, scope_id FROM mentions WHERE tenant_id = $1 AND block_id = $2;
 
 -- name: add_edge
 -- $1 tenant · $2 block · $3 scope · $4 subject entity · $5 predicate · $6 object entity

@@ -4,6 +4,7 @@
 with the help of `terms`, `dates` and `lexicon`. Pure: no store, no model.
 """
 
-from .decision import Decision, Verdict, decide, fact_hash
+from .compare import Relation
+from .decision import Decision, Verdict, decide, fact_hash, relate
 
-__all__ = ["Decision", "Verdict", "decide", "fact_hash"]
+__all__ = ["Decision", "Relation", "Verdict", "decide", "fact_hash", "relate"]

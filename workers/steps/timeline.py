@@ -1,0 +1,74 @@
+"""Where a fact belongs among those told before and after it: what it confirms, what it ends, and what has ended it.
+
+A fact holds from its start until the first that was told after it and replaces it. So it does not matter in which order
+facts arrive: an import of last month after today leaves the same as the import first. Pure: no store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from nextlevel.model import Candidate
+from nextlevel.store.blocks import Rival
+
+from . import dedup
+from .dedup import Relation, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a new fact does to those that are known. With `confirms`, nothing is new but a source.
+
+    `confirms` says the same, `closes` end at the new fact's start, `ended_by` was told later and ends it, `absorbs`
+    were told later and say less. `resumes`, one of `closes`, was told again after the new fact, first at `resumes_at`.
+    """
+
+    verdict: Verdict
+    why: str
+    confirms: Rival | None = None
+    closes: tuple[Rival, ...] = ()
+    ended_by: Rival | None = None
+    absorbs: tuple[Rival, ...] = ()
+    resumes: Rival | None = None
+    resumes_at: datetime | None = None
+
+    @property
+    def end(self) -> tuple[datetime | None, UUID | None]:
+        """When the new fact ended, and what followed: None where it holds."""
+        if self.ended_by is not None:
+            return self.ended_by.block.valid_from, self.ended_by.block.id
+        # It stands for what it absorbs, and ended when that did.
+        last = self.absorbs[-1].block if self.absorbs else None
+        return (
+            (last.valid_to, last.superseded_by) if last is not None and last.superseded_by is not None else (None, None)
+        )
+
+
+def place(new: Candidate, since: datetime, told_at: datetime, known: Sequence[Rival]) -> Place:
+    """Find the place of a fact that was told at `told_at` and holds from `since`."""
+    earlier = [k for k in known if k.told[0] <= told_at and (k.block.valid_to is None or k.block.valid_to > since)]
+    later = sorted((k for k in known if k.told[0] > told_at), key=lambda k: (k.told[0], k.block.id))
+    decision = dedup.decide(new, [k.block for k in earlier])
+    if decision.verdict is Verdict.SAME:
+        return Place(decision.verdict, decision.why, next(k for k in earlier if k.block is decision.rival))
+    replaced = [(k, how) for k in earlier if (how := dedup.relate(new, k.block)) is not None and how.covers]
+    closes = tuple(k for k, _ in replaced)
+    again = [(at, k) for k, how in replaced if how.relation is Relation.UPDATES for at in k.told if at > told_at]
+    back_at, back = min(again, key=lambda telling: telling[0], default=(None, None))
+    absorbs: list[Rival] = []
+    for k in later:
+        if back_at is not None and back_at < k.told[0]:
+            break
+        after = dedup.relate(k.block, new)
+        if after is None or not after.covers:
+            continue
+        if after.relation is not Relation.SAME:
+            return Place(decision.verdict, decision.why, None, closes, k, tuple(absorbs))
+        before = dedup.relate(new, k.block)
+        if before is not None and before.relation is Relation.SAME:
+            return Place(Verdict.SAME, after.why, k, closes, None, tuple(absorbs))
+        absorbs.append(k)
+    return Place(decision.verdict, decision.why, None, closes, None, tuple(absorbs), back, back_at)
