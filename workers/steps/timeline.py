@@ -51,10 +51,11 @@ def place(new: Candidate, since: datetime, told_at: datetime, known: Sequence[Ri
     """Find the place of a fact that was told at `told_at` and holds from `since`."""
     earlier = [k for k in known if k.told[0] <= told_at and (k.block.valid_to is None or k.block.valid_to > since)]
     later = sorted((k for k in known if k.told[0] > told_at), key=lambda k: (k.told[0], k.block.id))
-    decision = dedup.decide(new, [k.block for k in earlier])
+    met = [(k, how) for k in earlier if (how := dedup.relate(new, k.block)) is not None]
+    decision = dedup.judge([(how, k.block) for k, how in met])
     if decision.verdict is Verdict.SAME:
         return Place(decision.verdict, decision.why, next(k for k in earlier if k.block is decision.rival))
-    replaced = [(k, how) for k in earlier if (how := dedup.relate(new, k.block)) is not None and how.covers]
+    replaced = [(k, how) for k, how in met if how.covers]
     closes = tuple(k for k, _ in replaced)
     again = [(at, k) for k, how in replaced if how.relation is Relation.UPDATES for at in k.told if at > told_at]
     back_at, back = min(again, key=lambda telling: telling[0], default=(None, None))

@@ -5,6 +5,6 @@ with the help of `terms`, `dates` and `lexicon`. Pure: no store, no model.
 """
 
 from .compare import Relation
-from .decision import Decision, Verdict, decide, fact_hash, relate
+from .decision import Decision, Verdict, decide, fact_hash, judge, relate
 
-__all__ = ["Decision", "Relation", "Verdict", "decide", "fact_hash", "relate"]
+__all__ = ["Decision", "Relation", "Verdict", "decide", "fact_hash", "judge", "relate"]

@@ -49,6 +49,8 @@ class Leftover:
 
 def compare(old: Reading, new: Reading) -> Found | None:
     """How the later fact relates to the earlier one; None: they stand side by side."""
+    if _strangers(old, new):
+        return None
     subjects = subjects_of(old, new)
     if subjects is Subjects.OTHER:
         return _taken_over(old, new)
@@ -156,6 +158,18 @@ def _taken_over(old: Reading, new: Reading) -> Found | None:
 
 
 # ---- the guards
+
+
+def _strangers(old: Reading, new: Reading) -> bool:
+    """True if no word of the one meets one of the other, and nothing else makes them rivals: most pairs, soon told."""
+    if not (
+        new.keys.isdisjoint(old.keys)
+        and new.keys.isdisjoint(old.subject_keys)
+        and new.subject_keys.isdisjoint(old.keys)
+    ):
+        return False
+    one = old.predicate.cardinality == new.predicate.cardinality == "one" and _same_slot(old, new)
+    return bool(old.says and new.says) and not (one or new.changes or (_values(old.says) and _values(new.says)))
 
 
 def _related(old: Reading, new: Reading, left: Leftover, subjects: Subjects) -> bool:

@@ -64,13 +64,17 @@ def decide(new: Candidate, rivals: Sequence[Block]) -> Decision:
 
     What it repeats comes before what it makes more exact, and that before what it replaces.
     """
-    found = [(relation, rival) for rival in rivals if (relation := relate(new, rival)) is not None]
+    return judge([(relation, rival) for rival in rivals if (relation := relate(new, rival)) is not None])
+
+
+def judge(found: Sequence[tuple[Found, Block]]) -> Decision:
+    """The verdict on a fact that relates to others as told."""
     for wanted in Relation:
         for relation, rival in found:
             if relation.relation is wanted:
                 closes = relation.covers and wanted is not Relation.SAME
                 return Decision(Verdict(wanted), relation.why, rival, closes)
-    return Decision(Verdict.DISTINCT, "differs from all that is known" if rivals else "nothing known of the kind")
+    return Decision(Verdict.DISTINCT, "differs from all that is known")
 
 
 def relate(later: Candidate | Block, earlier: Candidate | Block) -> Found | None:

@@ -13,7 +13,8 @@ from nextlevel.lang.tokens import fold
 LONGEST_PHRASE = 4
 _MEANINGS = frozenset({"office", "opposites", "attributes", "languages", "concepts", "restriction", "ends"})
 """Sections whose rows are meanings; in the others a row only says what kind of word it holds."""
-_FEWEST_LETTERS = 4
+SHORTEST_STEM = 4
+"""Letters that two forms of a word share at least, but for a plain -s."""
 _APART = frozenset({("", "er"), ("", "al")})
 """Endings that make another thing of a word: a post is no poster."""
 
@@ -61,7 +62,7 @@ def inflected(one: str, other: str) -> bool:
     if one + "s" == other or other + "s" == one:
         return True
     shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    while shared >= _FEWEST_LETTERS and 2 * shared >= max(len(one), len(other)):
+    while shared >= SHORTEST_STEM and 2 * shared >= max(len(one), len(other)):
         tails = tuple(sorted((one[shared:], other[shared:]), key=len))
         if endings().issuperset(tails):
             return tails not in _APART
@@ -71,7 +72,7 @@ def inflected(one: str, other: str) -> bool:
 
 def stems(word: str) -> list[str]:
     """What may be left of a word without an ending, the longest first; at least four letters."""
-    return [word[:end] for end in range(len(word), _FEWEST_LETTERS - 1, -1) if word[end:] in endings()]
+    return [word[:end] for end in range(len(word), SHORTEST_STEM - 1, -1) if word[end:] in endings()]
 
 
 @cache

@@ -31,6 +31,7 @@ class Reading:
 
     `verb` are the words of a predicate that no table knows; `head` and `scope` what the first part of the object says
     and where that holds; `more` its further parts. Beside these, `since` is a start, and `ended` what holds no more.
+    `keys` are what its words can meet another's by: two readings that share none have no word in common.
     """
 
     subject: tuple[Term, ...]
@@ -47,6 +48,8 @@ class Reading:
     conditional: bool
     fresh: bool
     restrictions: frozenset[str]
+    keys: frozenset[str]
+    subject_keys: frozenset[str]
 
     @property
     def says(self) -> tuple[Term, ...]:
@@ -68,7 +71,7 @@ class Reading:
         return _meanings(self.predicate.name)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=4_096)
 def reading(subject: str, predicate: str, object_: str, negated: bool) -> Reading:
     """Read a fact, whatever language it is in. `negated` is what is known of its polarity beside its words."""
     known, verb, rest = _predicate(predicate)
@@ -90,8 +93,9 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
     everything = [*said, *more]
     denied = any("negation" in term.classes or "no_longer" in term.meanings for term in said)
     forbids = known.name == "dislikes"
+    about = _weighing(read(subject))
     return Reading(
-        subject=_weighing(read(subject)),
+        subject=about,
         predicate=known,
         verb=tuple(term for term in _weighing(verb) if term not in ended),
         head=_content(kept[:cut]),
@@ -107,7 +111,13 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
         conditional=any(term.form in _IF for term in everything),
         fresh=any("fresh" in term.classes for term in everything),
         restrictions=frozenset().union(*(term.meanings for term in everything if "restriction" in term.classes)),
+        keys=_keys([*said, *more, *ended]),
+        subject_keys=_keys(about),
     )
+
+
+def _keys(terms: Sequence[Term]) -> frozenset[str]:
+    return frozenset().union(*(term.keys for term in terms if term.weighs))
 
 
 def _predicate(predicate: str) -> tuple[predicates.Predicate, list[Term], list[Term]]:

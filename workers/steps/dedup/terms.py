@@ -11,7 +11,7 @@ from functools import lru_cache
 from nextlevel.lang.tokens import fold, stop_words
 
 from . import dates
-from .lexicon import LONGEST_PHRASE, inflected, lexicon, opposed
+from .lexicon import LONGEST_PHRASE, SHORTEST_STEM, inflected, lexicon, opposed
 
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}")
 _THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:[,\u00a0 ’']\d{3})+(?![\w])|(?<![\w.,])\d{1,3}(?:\.\d{3})+(?=,\d)")
@@ -44,6 +44,7 @@ class Kind(StrEnum):
 
 
 VALUES = frozenset({Kind.NUMBER, Kind.DATE, Kind.IDENTIFIER})
+_EXACT = frozenset({Kind.NUMBER, Kind.IDENTIFIER})
 _SIGNS = frozenset({"negation", "ends", "gone", "change", "fresh", "start", "until", "scope", "light"})
 """Classes of words that say how to take the others, and nothing beside them."""
 _ALWAYS = frozenset({"open/0", "open/1", "above/0", "above/1", "after/0", "after/1"})
@@ -69,19 +70,30 @@ class Term:
             return not self.meanings.isdisjoint(_ALWAYS)
         return bool(self.meanings or self.classes) or self.form not in stop_words()
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """What it has in common with each term that it says, or that excludes it."""
+        if self.day is not None:
+            return frozenset({Kind.DATE})
+        rows = {meaning.partition("/")[0] for meaning in self.meanings}
+        return frozenset({_spelt(self.form)[:SHORTEST_STEM], *rows})
+
     def says(self, other: Term) -> bool:
         """True if this term says what the other says, or more exactly: a day in the month that the other names."""
         if self.day is not None or other.day is not None:
             return self.day is not None and other.day is not None and self.day.within(other.day)
-        if self.form == other.form or self.meanings & other.meanings or _spelt(self.form) == _spelt(other.form):
+        one, two = self.form, other.form
+        if one == two:
             return True
-        if self.meanings or other.meanings or Kind.NUMBER in (self.kind, other.kind):
+        if self.meanings or other.meanings:
+            return not self.meanings.isdisjoint(other.meanings)
+        if one[:1] != two[:1] or self.kind in _EXACT or other.kind in _EXACT:
             return False
-        if Kind.IDENTIFIER in (self.kind, other.kind):
-            return False
+        if _spelt(one) == _spelt(two):
+            return True
         both_names = self.kind is Kind.NAME and other.kind is Kind.NAME
         # "Martina" is no form of "Martin" where we can't tell.
-        return inflected(self.form, other.form) and not (both_names and _may_be_two_people(self.form, other.form))
+        return inflected(one, two) and not (both_names and _may_be_two_people(one, two))
 
     def opposes(self, other: Term) -> bool:
         return opposed(self.meanings, other.meanings)
