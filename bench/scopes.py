@@ -68,6 +68,12 @@ async def fill(
                 )
     finally:
         await db.close()
+    await fill_scopes(admin_dsn, embedder, [(made[memory.install], memory.blocks) for memory in memories], seed=seed)
+    return made
+
+
+async def fill_scopes(admin_dsn: str, embedder: Embedder, wanted: Sequence[tuple[Scope, int]], *, seed: int) -> None:
+    """Give each scope so many blocks more."""
     pick = random.Random(seed)  # noqa: S311 - a seed is the point
     centres = await embedder.passages([_sentence(pick) for _ in range(CENTRES)])
     admin = await asyncpg.connect(admin_dsn)
@@ -76,13 +82,15 @@ async def fill(
         # Checks of foreign keys and the triggers, row by row, would take most of the time.
         await admin.execute("SET session_replication_role = replica; SET synchronous_commit = off")
         await admin.execute("CREATE TEMP TABLE said (block_id uuid, tenant_id uuid, scope_id uuid, words text[])")
-        for number, memory in enumerate(memories):
-            writer = _Writer(admin, made[memory.install], pick, np.random.default_rng(seed + number), centres, embedder)
-            await writer.fill(memory.blocks)
+        for number, (scope, blocks) in enumerate(wanted):
+            writer = _Writer(admin, scope, pick, np.random.default_rng(seed + number), centres, embedder)
+            await writer.fill(blocks)
+            await admin.execute(
+                "UPDATE scopes SET generation = generation + 1 WHERE scope_id = $1", scope.profile_scope
+            )
         await admin.execute("ANALYZE")
     finally:
         await admin.close()
-    return made
 
 
 class _Writer:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-PROJECTS = ("waldweg-api", "pegelwacht", "kassenbuch", "lotse", "imkerei-shop", "fahrtenbuch", "orgelplan", "moorlicht")
-PEOPLE = ("Henrike", "Flo", "Amrei", "Tomasz", "Linnea", "Jonas", "Svea", "Piotr")
+PROJECTS = ("waldweg-api", "wetterhahn", "kassenbuch", "lotse", "imkerei-shop", "fahrtenbuch", "orgelplan", "moorlicht")
+PEOPLE = ("Frieda", "Enno", "Amrei", "Tomasz", "Linnea", "Jonas", "Svea", "Piotr")
 THINGS = ("the API", "the worker", "the dashboard", "the importer", "the mail service", "the cache", "the gateway")
 DINGE = ("die API", "der Worker", "das Dashboard", "der Import", "der Mailversand", "der Cache", "das Gateway")
 TOOLS = ("PostgreSQL", "Valkey", "Docker", "Terraform", "Playwright", "pnpm", "ruff", "Grafana", "Caddy", "MQTT")
-HOSTS = ("birke-02", "erle-01", "linde-07", "ahorn-03", "eiche-11")
+HOSTS = ("buche-04", "erle-01", "linde-07", "ahorn-03", "eiche-11")
 
 _TELLS = (
     "{project} runs on port {port}",
