@@ -16,6 +16,7 @@ import random
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -96,7 +97,9 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
                 wire |= await _host(home, sessions, echo=day == DAYS)
             await _settled(postgres)
         echoed = await postgres.fetchval("SELECT count(*) FROM blocks") - learnt
-    return _judge(people, wire, echoed, report)
+        asked = await postgres.fetch("SELECT meta->>'recall' AS rung FROM turns WHERE session LIKE $1", f"%-day-{DAYS}")
+    rungs = Counter(row["rung"] for row in asked if row["rung"])
+    return {**_judge(people, wire, echoed, report), "rungs_on_the_last_day": dict(rungs)}
 
 
 def _messages(person: Person, day: int) -> list[str]:
@@ -209,16 +212,21 @@ async def _settled(postgres: asyncpg.Connection) -> None:
 
 def _judge(people: Sequence[Person], wire: dict[str, list[str]], echoed: int, report: Report) -> dict[str, Any]:
     blocks = {name: [_recalled(text) for text in texts] for name, texts in wire.items()}
-    found = stale = corrected = asked = 0
+    found = corrected = asked = 0
     missed: list[str] = []
+    stale: list[str] = []
     for person in people:
+        # A line that an earlier question of the session brought stands in the conversation, and is not said again.
+        told = ""
         for fact, recalled in zip(person.facts, blocks[f"{person.name}-day-{DAYS}"], strict=True):
+            told += f"{recalled}\n"
             asked += 1
-            found += (has := _holds(recalled, fact.value))
+            found += (has := _holds(told, fact.value))
             corrected += bool(fact.old)
-            stale += bool(fact.old) and _holds(recalled, fact.old)
+            if fact.old and (lines := [line for line in told.splitlines() if _holds(line, fact.old)]):
+                stale.append(f"{fact.asked} {lines}")
             if not has:
-                missed.append(fact.told)
+                missed.append(fact.correction or fact.told)
     leaks = sum(
         _holds(recalled, fact.value)
         for person in people
@@ -232,20 +240,28 @@ def _judge(people: Sequence[Person], wire: dict[str, list[str]], echoed: int, re
     tokens = sum(map(estimate_tokens, every)) / len(every)
     report.goal("continuity: share of the facts that reached the model", found / asked, least=CONTINUITY)
     report.goal("values that reached another person's model", leaks, most=0)
-    report.goal("corrected facts that came in their old form", stale, most=0)
+    report.goal("corrected facts that came in their old form", len(stale), most=0)
     report.goal("memories made of what recall had said (echo)", echoed, most=0)
     table(
         "a week of four people",
         ("", "n"),
         [["facts asked for on the last day", str(asked)], ["of these in the request to the model", str(found)],
-         ["corrected facts", str(corrected)], ["of these in their old form", str(stale)],
+         ["corrected facts", str(corrected)], ["of these in their old form", str(len(stale))],
          ["values of somebody else", str(leaks)], ["memories made of recall", str(echoed)],
          ["messages", str(len(every))], ["injected tokens a message, mean", f"{tokens:.1f}"]],
     )  # fmt: skip
-    for each in missed:
-        print(f"  missed: {each}", file=sys.stderr)
+    for name, those in (("missed", missed), ("old form", stale)):
+        for each in those:
+            print(f"  {name}: {each}", file=sys.stderr)
     return {
-        **{"probes": asked, "found": found, "corrected": corrected, "stale": stale, "leaks": leaks, "echoed": echoed},
+        **{
+            "probes": asked,
+            "found": found,
+            "corrected": corrected,
+            "stale": len(stale),
+            "leaks": leaks,
+            "echoed": echoed,
+        },
         **{"messages": len(every), "injected_tokens_mean": round(tokens, 1), "missed": missed},
     }
 
