@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import replace
 
 from nextlevel.lang.normal import Clause, clauses, normal_name
 from nextlevel.lang.tokens import content_words
-from nextlevel.model import BlockType, Candidate, Category, EntityType, Provenance, Turn
+from nextlevel.model import Candidate, EntityType, Provenance, Turn
 
 from ... import temporal
-from ..found import Dropped, Extraction
+from ..found import Extraction
 from .accepted import accepted
 from .actions import workflow
-from .directive import Directive, directive, implied
-from .focus import NOBODYS, Focus, focus_of
+from .directive import directive
+from .drafts import LONGEST_CONTEXT, candidates_of, draft_of, names_in, procedure
+from .focus import Focus, focus_of
 from .mentions import is_known, spoken_of
-from .names import names
 from .pack import TRIM, Pack, load
 from .patterns import by_patterns
 from .pieces import expanded, mended, pieces, without_filler
+from .run import Run
 from .spoken import in_fiction, language_of, languages_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
-from .statement import bare_slot, is_clear, parse
-from .weighing import fewest, stated, weight
+from .statement import parse
 
 LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
 """Characters of a message that are read; what is longer is a paste, and its head or its end says what it is for."""
 HEAD_CLAUSES, TAIL_CLAUSES = 90, 30
 MOST_CANDIDATES = 40
-_CONTEXT = 300
 _ACCEPTED = 0.7
 """Most that a proposal is worth which the user only said yes to."""
-
-
-@dataclass(slots=True)
-class _Run:
-    """The state of one extraction. `languages` are those of the session so far, `named` the day last spoken of."""
-
-    turn: Turn
-    text: str
-    focus: Focus
-    mood: Mood
-    languages: frozenset[str]
-    named: date | None = None
-    latest: tuple[int, int] = (-1, 0)
-    candidates: list[Candidate] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    retractions: list[str] = field(default_factory=list)
-
-    def drop(self, text: str, why: Why) -> None:
-        self.dropped.append(Dropped(text, why))
 
 
 def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
@@ -64,7 +43,7 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     language = language_of(text, window)
     pack = load(language)
     mood = Mood(fiction=in_fiction(window))
-    run = _Run(turn, text, focus_of(turn, window, pack), mood, languages_of(text, language, window))
+    run = Run(turn, text, focus_of(turn, window, pack), mood, languages_of(text, language, window))
     if cut:
         run.drop(f"{cut} characters of {len(turn.user_text)}", Why.CUT)
     if pasted:
@@ -99,7 +78,7 @@ def _bounded(text: str) -> tuple[str, int]:
 # ---- one clause
 
 
-def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
+def _clause(clause: Clause, pack: Pack, run: Run) -> None:
     if retract := pack.find("retract", clause.text):
         named = next((what for what in retract.groupdict().values() if what), None)
         _retract(clause, named, clause.text[: retract.start()], run)
@@ -116,7 +95,7 @@ def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
     if pack.has("sarcasm", text):
         run.mood.sarcasm = clause.sentence
     text = without_filler(text, pack)
-    if _procedure(text, clause, pack, run):
+    if procedure(text, clause, pack, run):
         return
     asked = False
     for n, piece in enumerate(parts := pieces(text, pack) if text else []):
@@ -130,37 +109,7 @@ def _clause(clause: Clause, pack: Pack, run: _Run) -> None:
         asked = _piece(piece, replace(clause, ends=".") if told else clause, pack, run) is Why.ONE_OFF
 
 
-def _procedure(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
-    """ "how a release goes: build, test, tag": the steps are one memory, however many commas part them."""
-    head, colon, steps = text.partition(": ")
-    if not colon or steps.count(",") + steps.count(" then ") + steps.count(" dann ") < 2:
-        return False
-    if pack.match("procedure", head) is None or stance(head, clause, pack, run.mood) not in (None, Why.QUESTION):
-        return False
-    draft = _draft(text, text, clause, pack, run)
-    run.candidates.append(
-        replace(
-            draft,
-            type=BlockType.PROCEDURAL,
-            category=Category.WORKFLOW,
-            subject=_title(head, pack) or run.focus.subject,
-            predicate="done_by",
-            object=steps.strip(TRIM),
-            confidence=0.9,
-            rule="procedure",
-            entities=names_in(steps, pack),
-        )
-    )
-    return True
-
-
-def _title(head: str, pack: Pack) -> str:
-    """ "so you know how a release goes here" is about the release."""
-    lead, tail = pack.match("procedure_lead", head), pack.find("procedure_tail", head)
-    return head[lead.end() if lead else 0 : tail.start() if tail else len(head)].strip(TRIM)
-
-
-def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
+def _piece(piece: str, clause: Clause, pack: Pack, run: Run) -> Why | None:
     """One statement: candidates, or the reason why there are none."""
     plain = without_filler(piece, pack)
     if tail := pack.find("tail", plain):
@@ -175,7 +124,7 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
         why = Why.NO_LONGER
     if why is None and _only_dates(clause.text if clause.text.endswith(piece) else piece, clause, pack, run):
         return None
-    found = list(_candidates(text, piece, clause, pack, run)) if why is None else []
+    found = list(candidates_of(text, piece, clause, pack, run)) if why is None else []
     for name, kind in names_in(text, pack):
         run.focus.saw(name, kind)
     if (named := pack.find("named_last", text)) and not is_known(named["name"], pack.language):
@@ -195,7 +144,7 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: _Run) -> Why | None:
     return why
 
 
-def _only_dates(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
+def _only_dates(text: str, clause: Clause, pack: Pack, run: Run) -> bool:
     """Whether a piece without a verb only tells since or until when what the sentence has just said holds."""
     sentence, size = run.latest
     if sentence != clause.sentence or pack.verbs.search(text) or not temporal.begins_with_bound(text, pack.language):
@@ -210,83 +159,10 @@ def _only_dates(text: str, clause: Clause, pack: Pack, run: _Run) -> bool:
     return True
 
 
-def _candidates(text: str, piece: str, clause: Clause, pack: Pack, run: _Run) -> Iterator[Candidate]:
-    """By patterns first; then a directive; then a plain statement, if it has weight."""
-    draft = _draft(piece, text, clause, pack, run)
-    found = list(by_patterns(text, draft, pack, run.focus))
-    yield from (candidate for _, candidate in found)
-    if found and not any(rule.goes_on for rule, _ in found):
-        return
-    wish = directive(text, pack)
-    if wish is not None:
-        yield _wished(wish, draft)
-        return
-    said = bare_slot(text, run.focus) or parse(text, pack, run.focus)
-    points = weight(text, said, draft, pack)
-    if said is not None and said.kind != "user":
-        run.focus.topic = said.subject
-    if said is not None and not is_clear(said, pack):
-        said = None
-    if said is not None and (points >= fewest(said) or draft.explicit):
-        if said.kind == "person":
-            run.focus.person = said.subject
-        yield stated(said, draft, points, text, pack, run.turn.at)
-    elif (fragment := implied(text, pack)) is not None:
-        yield _wished(fragment, draft)
-    elif not found and (points >= 2 or draft.explicit) and len(content_words(text)) >= 2:
-        # What somebody wants remembered and no project is known for is their own.
-        whose = "user" if draft.explicit and run.focus.subject == NOBODYS else draft.subject
-        yield replace(draft, subject=whose, object=text.strip(TRIM), confidence=0.75)
-
-
-def _draft(piece: str, text: str, clause: Clause, pack: Pack, run: _Run) -> Candidate:
-    """What all candidates of a piece share."""
-    also = [other for other in run.languages if other != pack.language]
-    held = temporal.validity(text, run.turn.at, pack.language, also=also, anchor=run.named)
-    run.named = held.named or run.named
-    whole = expanded(mended(clause.text, pack)[0], pack)
-    return Candidate(
-        type=BlockType.PROCEDURAL if pack.has("steps", text) else BlockType.LEARNED_PATTERN,
-        category=Category.PROJECT,
-        subject=run.focus.subject,
-        predicate="noted",
-        object="",
-        confidence=0.6,
-        provenance=Provenance.USER_STATED,
-        span=piece if piece in clause.text else clause.text,
-        rule="statement",
-        context="" if whole == text else whole[:_CONTEXT],
-        entities=names_in(text, pack),
-        explicit=run.mood.is_explicit(clause),
-        project=run.focus.project,
-        valid_from=held.valid_from,
-        valid_to=held.valid_to,
-    )
-
-
-def names_in(text: str, pack: Pack) -> tuple[tuple[str, EntityType], ...]:
-    """The names of a text as a candidate carries them."""
-    return tuple((name.text, name.type) for name in names(text, full_names=not pack.nouns_capitalised))
-
-
-def _wished(wish: Directive, draft: Candidate) -> Candidate:
-    return replace(
-        draft,
-        type=wish.type,
-        category=wish.category,
-        subject="user",
-        predicate=wish.predicate,
-        object=wish.object,
-        negated=wish.negated,
-        confidence=wish.confidence,
-        rule=wish.rule,
-    )
-
-
 # ---- taking back, accepting, tasks, order
 
 
-def _retract(clause: Clause, named: str | None, before: str, run: _Run) -> None:
+def _retract(clause: Clause, named: str | None, before: str, run: Run) -> None:
     """ "Forget what I said about X" takes back X; "forget that", what this turn said so far."""
     run.drop(clause.text, Why.FORGOTTEN)
     if named is not None:
@@ -309,14 +185,17 @@ def _ceased(text: str, pack: Pack, focus: Focus) -> str | None:
     return None if said is None or said.kind == "user" else f"{said.subject} {said.said} {said.object}".strip()
 
 
-def _accept(turn: Turn, window: Sequence[Turn], pack: Pack, run: _Run) -> None:
+def _accept(turn: Turn, window: Sequence[Turn], pack: Pack, run: Run) -> None:
     """A proposal of the assistant that the user says yes to, if it states a slot, a relation or a rule."""
     if (found := accepted(turn, window, pack)) is None:
         return
     proposal, yes = found
     text = expanded(proposal, pack)
     draft = replace(
-        _draft(yes, text, Clause(proposal, 0), pack, run), span=yes, context=proposal[:_CONTEXT], explicit=False
+        draft_of(yes, text, Clause(proposal, 0), pack, run),
+        span=yes,
+        context=proposal[:LONGEST_CONTEXT],
+        explicit=False,
     )
     for _, each in by_patterns(text, draft, pack, run.focus):
         certain = min(each.confidence, _ACCEPTED)
