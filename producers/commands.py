@@ -49,6 +49,8 @@ def install(
     typer.echo(f"service:       {done.config.service_url}")
     typer.echo(f"owner:         {_enrolled(ours, done.config, tenant=tenant, user=user)}")
     typer.echo(f"redis:         {done.config.redis_url or 'by the relay of this machine'}")
+    if (home / "state.db").exists():
+        typer.echo("past sessions: `nextlevel import hermes` brings them in")
     typer.echo("now run:       hermes memory setup nextlevel")
 
 
