@@ -118,6 +118,14 @@ def test_no_model_is_opened_unless_one_is_named_and_wanted(tmp_path):
     assert "m" == opened.model
 
 
+def test_a_bound_in_money_without_a_price_is_told_at_start(tmp_path):
+    """It would never be reached, and nobody would know until the bill."""
+    named = {"llm_base_url": "http://127.0.0.1:1/v1", "llm_model": "m", "data_dir": tmp_path}
+    with pytest.raises(Misconfigured, match="NEXTLEVEL_LLM_PRICE"):
+        open_llm(settings.load(**named, llm_money_per_day=1))
+    assert open_llm(settings.load(**named, llm_money_per_day=1, llm_price="0.15/0.60")) is not None
+
+
 def test_a_server_without_a_model_is_told_at_start(tmp_path):
     with pytest.raises(Misconfigured, match="NEXTLEVEL_LLM_MODEL"):
         open_llm(settings.load(data_dir=tmp_path, llm_base_url="http://127.0.0.1:1/v1"))

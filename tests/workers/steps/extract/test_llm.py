@@ -11,7 +11,7 @@ from nextlevel.errors import ModelBusy
 from nextlevel.inference.llm import CompatibleLLM
 from nextlevel.lang.tokens import estimate_tokens
 from nextlevel.model import BlockType, Provenance, Turn
-from nextlevel.workers.steps.extract import grounding, llm, model_answer
+from nextlevel.workers.steps.extract import conversation, grounding, llm, model_answer
 from tests.support.host.fake_openai import MODEL, FakeOpenAI
 from tests.support.ports import free_port
 
@@ -165,6 +165,30 @@ async def test_a_long_session_is_cut_to_what_a_small_window_holds(letter):
         await client.close()
     [asked] = server.requests
     assert sum(estimate_tokens(message["content"]) for message in asked["messages"]) <= 3_500
+
+
+def test_turns_that_are_asked_of_together_stand_whole_and_within_that_window_with_what_came_before_in_brief():
+    said = [turn(f"Shed {n} is kept by Odile. " * 40) for n in range(12)]
+    before = [turn("Our app is called Quillmark. " + "filler " * 500)]
+    asked = conversation.that_fit(said[0], said[1:])
+    assert 1 < len(asked) < len(said)
+    shown = conversation.document(asked, before)
+    assert all(each.user_text.strip() in shown for each in asked)
+    assert "Quillmark" in shown.split("<session-so-far>")[1].split("</session-so-far>")[0]
+    assert estimate_tokens(llm.prompt()) + estimate_tokens(shown) <= 3_500
+
+
+def test_a_memory_is_of_the_turn_in_which_its_span_stands_whatever_number_the_model_gave():
+    """Small models count badly, and a fact on the wrong turn would be thrown away as made up."""
+    told = [turn("Shed four is kept by Odile."), turn("The pump is kept by Ragnar.")]
+    first, second = "Shed four is kept by Odile", "The pump is kept by Ragnar"
+    items = [{"turn": 1, "span": second}, {"turn": 2, "span": first}, {"turn": 9, "span": "nowhere"}, {"turn": 2}]
+    said = llm.Heard("m", "p", {"memories": items}, None, 1, 10, 5, 7)
+    of_first, of_second = llm._by_turn(said, told)
+    assert [first, "nowhere"] == [each["span"] for each in of_first.said["memories"]]
+    assert [second, None] == [each.get("span") for each in of_second.said["memories"]]
+    assert (1, 0) == (of_first.calls, of_second.calls)
+    assert (10, 0) == (of_first.tokens_in, of_second.tokens_in)
 
 
 async def test_what_the_model_was_not_shown_grounds_nothing():
