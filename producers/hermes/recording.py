@@ -107,7 +107,7 @@ def _undone(
     if not current or not home.has_database or (ledger.end and ledger.end.precedes(messages)):
         return []
     turns = recent(home.database, [session], LOOK_BACK, reader=speaker.reader)
-    return undone(turns, messages[: len(messages) - len(current)], told=ledger.told_of_undo)
+    return undone(turns, messages[: len(messages) - len(current)], current[0], told=ledger.told_of_undo)
 
 
 def _meta(speaker: Speaker, rung: str, cwd: str | None) -> dict[str, Any]:

@@ -41,32 +41,35 @@ def mark(messages: Rows) -> Mark | None:
     return Mark(len(messages), _digest(messages[-1])) if messages else None
 
 
-def undone(turns: Sequence[Found], before: Rows, *, told: bool) -> list[str]:
+def undone(turns: Sequence[Found], before: Rows, current: Mapping[str, Any], *, told: bool) -> list[str]:
     """The ids, in order, of turns of tier 2, given newest first, that are gone from before the current turn.
 
-    `told` says that the host announced it: then an empty conversation means that all were taken back.
+    `current` is the message that began it. `told` says that the host announced it: then an empty conversation means
+    that all were taken back.
     """
-    said, answered = _last_exchange(before)
+    place, said, answered = _last_exchange(before)
     if not answered:
         return [turn.id for turn in reversed(turns)] if told and not before else []
-    if any(summary in text for summary in _SUMMARIES for text in (said, answered)):
+    # What a summary replaced is not undone. It may stand as a message of its own, or be merged into one behind it.
+    if any(summary in text_of(row.get("content")) for row in (*before[place:], current) for summary in _SUMMARIES):
         return []
-    for place, turn in enumerate(turns):
+    for newer, turn in enumerate(turns):
         if _holds(said, turn.user_text) and _holds(answered, turn.assistant_text):
-            return [each.id for each in reversed(turns[:place])]
+            return [each.id for each in reversed(turns[:newer])]
     return []
 
 
-def _last_exchange(rows: Rows) -> tuple[str, str]:
-    """The last question that was answered, with its answer; of a failed turn only the question stands there."""
+def _last_exchange(rows: Rows) -> tuple[int, str, str]:
+    """Place and words of the last question that was answered, and the answer; a failed turn has only its question."""
     answered: list[str] = []
-    for row in reversed(rows):
+    for place in range(len(rows) - 1, -1, -1):
+        row = rows[place]
         text = text_of(row.get("content"))
         if row.get("role") == "assistant" and text:
             answered.insert(0, text)
         elif row.get("role") == "user" and answered:
-            return text, "\n".join(answered)
-    return "", ""
+            return place, text, "\n".join(answered)
+    return 0, "", ""
 
 
 def _holds(text: str, kept: str) -> bool:

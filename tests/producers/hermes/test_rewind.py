@@ -133,19 +133,26 @@ TURNS = [
         rows(("question 1", "answer 1"), ("[1 image] what is it", "an answer that we keep in other words")),
         rows(("question 1", "answer 1"), ("[CONTEXT COMPACTION — REFERENCE ONLY] question 2", "answer 1")),
         rows(("something a client left of a longer conversation", "answer")),
+        [*rows(("question 1", "answer 1")), {"role": "user", "content": "[CONTEXT COMPACTION — REFERENCE ONLY] …"}],
         [],
     ],
-    ids=["it only grew", "an answer we don't know", "compacted", "cut by a client", "nothing before it"],
+    ids=["it only grew", "an answer we don't know", "compacted", "cut by a client", "no tail", "nothing before it"],
 )
 def test_nothing_is_concluded_in_doubt(before: Rows) -> None:
     """To take back a turn that stands would be a loss; what was undone is also found in the host's own store."""
-    assert [] == undone(TURNS, before, told=False)
+    assert [] == undone(TURNS, before, {"role": "user", "content": "go on"}, told=False)
+
+
+def test_a_summary_that_is_merged_into_the_question_proves_nothing() -> None:
+    """The host joins two messages of the user in a row."""
+    question = {"role": "user", "content": "[CONTEXT COMPACTION — REFERENCE ONLY] …\n\ngo on"}
+    assert [] == undone(TURNS, rows(("question 1", "answer 1")), question, told=False)
 
 
 def test_a_failed_question_between_is_no_answer() -> None:
     """The host keeps the question of a turn that failed."""
     before = [*rows(("question 1", "answer 1")), {"role": "user", "content": "question 2"}]
-    assert ["i:2", "i:3"] == undone(TURNS, before, told=False)
+    assert ["i:2", "i:3"] == undone(TURNS, before, {"role": "user", "content": "go on"}, told=False)
 
 
 def test_a_session_that_is_left_is_told_to_have_ended(enrol: Enrol, agent: Agent) -> None:
