@@ -139,23 +139,24 @@ async def supersede(conn: Connection, scope: Scope, block: Block, *, by: UUID, a
     await conn.execute(SQL.blocks.supersede, scope.tenant_id, block.id, at, by)
 
 
-async def absorb(conn: Connection, scope: Scope, block: Block, *, by: UUID, caused_by: str) -> None:
-    """Let another block, told earlier, stand for this one, on its turns too."""
-    await supersede(conn, scope, block, by=by, at=block.valid_from, caused_by=caused_by)
-    await conn.execute(SQL.blocks.copy_sources, scope.tenant_id, block.id, by, block.valid_from)
+async def told_as(conn: Connection, scope: Scope, block: Block, at: datetime) -> UUID | None:
+    """The block that was told at a time, and for which this one stands."""
+    found: UUID | None = await conn.fetchval(SQL.blocks.told_as, scope.tenant_id, block.id, at)
+    return found
 
 
 async def resume(
     conn: Connection, scope: Scope, block: Block, *, anew: UUID, at: datetime, words: Sequence[str]
 ) -> None:
     """Let a block that was just superseded go on from a time on, as `anew`, on the turns that told it since."""
-    await conn.execute(
-        SQL.blocks.resume, scope.tenant_id, block.id, anew, at, block.status, block.valid_to, block.superseded_by
-    )
-    await conn.execute(SQL.blocks.resume_links, scope.tenant_id, block.id, anew)
-    await conn.execute(SQL.blocks.index_words, anew, block.scope_id, list(words))
-    await conn.execute(SQL.blocks.copy_sources, scope.tenant_id, block.id, anew, at)
-    await conn.execute(SQL.blocks.drop_sources, scope.tenant_id, block.id, at)
+    tenant, was = scope.tenant_id, (block.status, block.valid_to, block.superseded_by)
+    if not await conn.fetchval(SQL.blocks.revive, tenant, anew, *was):
+        await conn.execute(SQL.blocks.resume, tenant, block.id, anew, at, *was)
+        await conn.execute(SQL.blocks.resume_links, tenant, block.id, anew)
+        await conn.execute(SQL.blocks.index_words, anew, block.scope_id, list(words))
+    await conn.execute(SQL.blocks.copy_sources, tenant, block.id, anew, at)
+    await conn.execute(SQL.blocks.drop_sources, tenant, block.id, at)
+    await conn.execute(SQL.blocks.stand_for, tenant, block.id, anew, at)
 
 
 async def retract(conn: Connection, scope: Scope, block: Block, *, at: datetime, caused_by: str) -> None:
@@ -169,13 +170,32 @@ async def learnt_from_deeds(conn: Connection, scope: Scope, turn_id: str) -> lis
     return [block_of(row) for row in await conn.fetch(SQL.blocks.learnt_from_deeds, scope.tenant_id, turn_id)]
 
 
-async def restore_replaced(conn: Connection, scope: Scope, block: Block, *, caused_by: str) -> list[Block]:
+async def restore_replaced(conn: Connection, scope: Scope, block_id: UUID, *, caused_by: str) -> list[Block]:
     """Let what a block had replaced hold again, as it did before; those blocks."""
-    rows = await conn.fetch(SQL.blocks.replaced_by, scope.tenant_id, block.id)
+    rows = await conn.fetch(SQL.blocks.replaced_by, scope.tenant_id, block_id)
     for row in rows:
         await _version(conn, scope, row["block_id"], "restored", caused_by)
-        await conn.execute(SQL.blocks.restore, scope.tenant_id, row["block_id"])
+        await conn.execute(SQL.blocks.restore, scope.tenant_id, row["block_id"], "superseded")
     return [block_of(row) for row in rows]
+
+
+async def undo_turn(conn: Connection, scope: Scope, turn_id: str, block_ids: Sequence[UUID]) -> set[UUID]:
+    """Let hold again what an undone turn had ended: by the blocks that stand on it alone, and by its word.
+
+    What has meanwhile been replaced by something else holds until that. Returns the scopes that changed.
+    """
+    changed: set[UUID] = set()
+    for block_id in block_ids:
+        outlived = [row["block_id"] for row in await conn.fetch(SQL.blocks.outlived_by, scope.tenant_id, block_id)]
+        for each in outlived:
+            await _version(conn, scope, each, "superseded", turn_id)
+        await conn.execute(SQL.blocks.hand_on, scope.tenant_id, block_id, outlived)
+        changed |= {old.scope_id for old in await restore_replaced(conn, scope, block_id, caused_by=turn_id)}
+    for row in await conn.fetch(SQL.blocks.retracted_by, scope.tenant_id, turn_id):
+        await _version(conn, scope, row["block_id"], "restored", turn_id)
+        await conn.execute(SQL.blocks.restore, scope.tenant_id, row["block_id"], "retracted")
+        changed.add(row["scope_id"])
+    return changed
 
 
 async def add_source(conn: Connection, scope: Scope, block_id: UUID, turn_id: str, span: str, at: datetime) -> bool:

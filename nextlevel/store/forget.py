@@ -66,18 +66,21 @@ async def _delete_orphans(conn: Connection, scope: Scope) -> None:
 
 
 async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: str) -> Forgotten:
-    """Take an undone turn back: what stood on it alone goes, its words go, its number stays.
+    """Take an undone turn back: what stood on it alone goes, what it had ended holds again; its number stays.
 
     Another person's turn is left alone, and one that has not arrived yet is stopped by its tombstone.
     """
     if not await conn.fetchval(SQL.forget.said_by, scope.tenant_id, turn_id, scope.user_id):
         return NOTHING
-    gone = await forget_blocks(conn, scope, await blocks.only_from(conn, scope, turn_id))
+    alone = await blocks.only_from(conn, scope, turn_id)
+    restored = await blocks.undo_turn(conn, scope, turn_id, alone)
+    gone = await forget_blocks(conn, scope, alone)
     await conn.execute(SQL.forget.detach_turn, scope.tenant_id, turn_id)
     await conn.execute(SQL.forget.scrub_turn, scope.tenant_id, turn_id)
     await _unsay(conn, scope, [turn_id])
     install = await conn.fetchval(SQL.forget.erase_turn, scope.tenant_id, turn_id, reason)
     generations = await passages.forget(conn, [turn_id])  # after: who is just making it holds the turn until then
+    generations |= await scopes.raise_generations(conn, scope, restored)
     installs = gone.installs if install is None else gone.installs | {install}
     return Forgotten(gone.blocks, gone.generations | generations, installs)
 

@@ -87,6 +87,40 @@ async def test_an_undone_turn_is_erased_and_what_stood_on_it_alone_is_gone(bench
     assert [] == await bench.rows("SELECT FROM turns WHERE state = 'erased' AND user_text <> ''")
 
 
+def undo(seq: int, *turns: str):
+    return event("", seq=seq, kind="retract", assistant_text="", body={"turns": list(turns)})
+
+
+async def test_what_an_undone_turn_had_replaced_holds_again(bench):
+    """An undo that left neither the old port nor the new one would have made us forget."""
+    await bench.remember(FACT, event("waldseilgarten-crm runs on port 8091 now.", seq=2))
+    await bench.remember(undo(3, "home:2"))
+    [block] = await bench.rows("SELECT object, status, valid_to, superseded_by FROM blocks")
+    assert "8080" in block["object"]
+    assert ("active", None, None) == (block["status"], block["valid_to"], block["superseded_by"])
+    changes = [row["change"] for row in await bench.rows("SELECT change FROM block_versions ORDER BY version")]
+    assert ["superseded", "restored"] == changes
+
+
+async def test_what_an_undone_turn_had_replaced_holds_until_what_came_after_it(bench):
+    """Else two ports would be true at once."""
+    ports = [event(f"waldseilgarten-crm runs on port {port} now.", seq=seq) for seq, port in ((2, 8091), (3, 8100))]
+    await bench.remember(FACT, *ports)
+    await bench.remember(undo(4, "home:2"))
+    old, new = await bench.rows("SELECT object, status, valid_from, valid_to FROM blocks ORDER BY valid_from")
+    assert ("superseded", new["valid_from"]) == (old["status"], old["valid_to"])
+    assert ("active", None) == (new["status"], new["valid_to"])
+    assert "8100" in new["object"]
+
+
+async def test_a_no_longer_that_is_undone_ends_nothing(bench):
+    await bench.remember(FACT)
+    await bench.remember(event("waldseilgarten-crm no longer runs on port 8080.", seq=2))
+    assert set() == await bench.facts()
+    await bench.remember(undo(3, "home:2"))
+    assert 1 == len(await bench.facts())
+
+
 async def test_a_retract_that_overtakes_its_turn_still_wins(bench):
     """The tombstone is written at ingest and checked again at the store."""
     await bench.tell(event("", seq=2, session="s9", kind="retract", assistant_text="", body={"turns": ["home:1"]}))

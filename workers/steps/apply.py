@@ -139,14 +139,13 @@ async def _remember(
 
 
 async def _end_rivals(conn: Connection, claim: Claim, fact: Fact, place: Place, by: UUID, applied: Applied) -> None:
-    """End what a fact replaces where it begins, and let it stand for what was told later and says less."""
-    for closed in place.closes:
-        await blocks.supersede(conn, claim.scope, closed.block, by=by, at=fact.since, caused_by=claim.turn.id)
-    for absorbed in place.absorbs:
-        await blocks.absorb(conn, claim.scope, absorbed.block, by=by, caused_by=claim.turn.id)
-    for ended in (*place.closes, *place.absorbs):
-        applied.scopes.add(ended.block.scope_id)
-        applied.note("superseded", _said(ended.block), place.why)
+    """End what a fact replaces where it begins, and at once what was told later and says less: it stands for that."""
+    ends = [(closed.block, fact.since) for closed in place.closes]
+    ends += [(absorbed.block, absorbed.block.valid_from) for absorbed in place.absorbs]
+    for block, at in ends:
+        await blocks.supersede(conn, claim.scope, block, by=by, at=at, caused_by=claim.turn.id)
+        applied.scopes.add(block.scope_id)
+        applied.note("superseded", _said(block), place.why)
 
 
 async def _end_habits(conn: Connection, claim: Claim, said: Block, applied: Applied) -> None:
@@ -198,8 +197,10 @@ async def _insert(
     candidate, since = fact.candidate, fact.since
     # From the turn and the fact: a store that is run again makes the same block.
     block_id = uuid5(claim.scope.tenant_id, f"{claim.turn.id}\x1f{fact.scope_id}\x1f{fact.hash.hex()}")
-    resumed = uuid5(block_id, "resumed") if place.resumes is not None else None
-    end, successor = (place.resumes_at, resumed) if resumed is not None else place.end
+    end, successor = place.end
+    if place.resumes is not None and place.resumes_at is not None:
+        told_as = await blocks.told_as(conn, claim.scope, place.resumes.block, place.resumes_at)
+        end, successor = place.resumes_at, told_as or uuid5(block_id, "resumed")
     ends = [each for each in (candidate.valid_to, end) if each is not None]
     block = Block(
         id=block_id,
@@ -228,9 +229,9 @@ async def _insert(
     await _end_rivals(conn, claim, fact, place, block.id, applied)
     await blocks.add_source(conn, claim.scope, block.id, claim.turn.id, candidate.span, fact.told_at)
     await _link(conn, claim, block, candidate, subject)
-    if place.resumes is not None and resumed is not None and place.resumes_at is not None:
+    if place.resumes is not None and end is not None and successor is not None:
         again = place.resumes.block
-        await blocks.resume(conn, claim.scope, again, anew=resumed, at=place.resumes_at, words=_search_terms(again))
+        await blocks.resume(conn, claim.scope, again, anew=successor, at=end, words=_search_terms(again))
     return block
 
 
@@ -265,7 +266,7 @@ async def _take_back(conn: Connection, claim: Claim, rejected: str, applied: App
         await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
         applied.scopes.add(block.scope_id)
         applied.note("retracted", _said(block), f"{rejected} was rejected")
-        for old in await blocks.restore_replaced(conn, claim.scope, block, caused_by=claim.turn.id):
+        for old in await blocks.restore_replaced(conn, claim.scope, block.id, caused_by=claim.turn.id):
             applied.note("restored", _said(old), f"{rejected} was rejected")
 
 

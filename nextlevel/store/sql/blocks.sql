@@ -20,7 +20,8 @@ SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = $2 AND hash = $3 AND st
 
 -- name: rivals
 -- What a new fact may repeat or replace: the active blocks of the same subject, newest first, those that share most words
--- with it, and what all these have replaced. Never a scan of the scope. With the times at which each was told.
+-- with it, and what all these have replaced. Never a scan of the scope. With the times at which each was told, or another
+-- for which it stands (one that held for no time of its own).
 -- $1 tenant · $2 scope · $3 subject entity · $4 words · $5 since when the new fact holds
 WITH RECURSIVE near AS (
   SELECT * FROM (
@@ -38,7 +39,9 @@ WITH RECURSIVE near AS (
 )
 SELECT l.*, told.at AS told FROM line l
  CROSS JOIN LATERAL (SELECT array_agg(s.at ORDER BY s.at) AS at FROM block_sources s
-                      WHERE s.tenant_id = $1 AND s.block_id = l.block_id) told;
+                      WHERE s.tenant_id = $1
+                        AND s.block_id = ANY (l.block_id || ARRAY(SELECT a.block_id FROM blocks a WHERE a.tenant_id = $1
+                                                      AND a.superseded_by = l.block_id AND a.valid_to = a.valid_from))) told;
 
 -- name: near_words
 -- The active blocks of this wall that share most words with a text, best first.
@@ -99,11 +102,34 @@ SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.superseded_by = $2 AND b.s
    AND NOT EXISTS (SELECT FROM blocks o WHERE o.tenant_id = $1 AND o.scope_id = b.scope_id AND o.hash = b.hash
                                           AND o.status IN ('active', 'review'));
 
--- name: restore
--- As it was before it was replaced.
+-- name: outlived_by
+-- What a block had replaced and what has replaced it since, where that is so: the one holds until the other.
 -- $1 tenant · $2 block
-UPDATE blocks b SET status = v.before->>'status', valid_to = (v.before->>'valid_to')::timestamptz, superseded_by = NULL, updated_at = now()
-  FROM (SELECT before FROM block_versions WHERE tenant_id = $1 AND block_id = $2 AND change = 'superseded'
+SELECT b.block_id FROM blocks b JOIN blocks x ON x.tenant_id = $1 AND x.block_id = $2
+ WHERE b.tenant_id = $1 AND b.superseded_by = $2 AND x.superseded_by IS NOT NULL;
+
+-- name: hand_on
+-- Let what a block had replaced hold until what has replaced that block.
+-- $1 tenant · $2 block · $3 those
+UPDATE blocks b SET superseded_by = x.superseded_by, valid_to = greatest(b.valid_from, x.valid_to), updated_at = now()
+  FROM blocks x WHERE x.tenant_id = $1 AND x.block_id = $2 AND b.tenant_id = $1 AND b.block_id = ANY ($3);
+
+-- name: retracted_by
+-- What a turn said holds no more, and nothing has touched since; without what was told anew.
+-- $1 tenant · $2 turn
+SELECT b.* FROM block_versions v JOIN blocks b USING (tenant_id, block_id)
+ WHERE v.tenant_id = $1 AND v.caused_by = $2 AND v.change = 'retracted' AND b.status = 'expired'
+   AND NOT EXISTS (SELECT FROM block_versions o WHERE o.tenant_id = $1 AND o.block_id = v.block_id AND o.version > v.version)
+   AND NOT EXISTS (SELECT FROM blocks o WHERE o.tenant_id = $1 AND o.scope_id = b.scope_id AND o.hash = b.hash
+                                          AND o.status IN ('active', 'review'));
+
+-- name: restore
+-- As it was before it was closed.
+-- $1 tenant · $2 block · $3 how it was closed
+UPDATE blocks b SET status = v.before->>'status', valid_to = (v.before->>'valid_to')::timestamptz, updated_at = now(),
+                    superseded_by = (SELECT o.block_id FROM blocks o WHERE o.tenant_id = $1
+                                                                      AND o.block_id = (v.before->>'superseded_by')::uuid)
+  FROM (SELECT before FROM block_versions WHERE tenant_id = $1 AND block_id = $2 AND change = $3
          ORDER BY version DESC LIMIT 1) v
  WHERE b.tenant_id = $1 AND b.block_id = $2;
 
@@ -130,6 +156,23 @@ ON CONFLICT DO NOTHING;
 -- name: drop_sources
 -- $1 tenant · $2 block · $3 told at or after
 DELETE FROM block_sources WHERE tenant_id = $1 AND block_id = $2 AND at >= $3;
+
+-- name: told_as
+-- The block that was told at a time, and for which another stands.
+-- $1 tenant · $2 the other · $3 when
+SELECT block_id FROM blocks
+ WHERE tenant_id = $1 AND superseded_by = $2 AND valid_to = valid_from AND valid_from = $3 ORDER BY block_id LIMIT 1;
+
+-- name: revive
+-- $1 tenant · $2 block · $3 status · $4 valid to · $5 superseded by
+UPDATE blocks SET status = $3, valid_to = $4, superseded_by = $5, updated_at = now() WHERE tenant_id = $1 AND block_id = $2
+RETURNING true;
+
+-- name: stand_for
+-- What a block stood for from a time on, another stands for.
+-- $1 tenant · $2 block · $3 the other · $4 from
+UPDATE blocks SET superseded_by = $3, updated_at = now()
+ WHERE tenant_id = $1 AND superseded_by = $2 AND valid_to = valid_from AND valid_from > $4;
 
 -- name: resume
 -- A block again, as another, from a time on: it had been told again then.
