@@ -1,6 +1,6 @@
 """Recall before a turn, as a ladder: each rung has its share of the deadline, and which one answered is known.
 
-The recall service (80 ms), what the last turn warmed (5 ms), the words of tier 2 (10 ms), one line that says that
+The recall service (80 ms), what the last turn warmed (5 ms) and the words of tier 2 (10 ms), one line that says that
 memory is unavailable. "Nothing known" is an answer, and gives no text.
 """
 
@@ -61,6 +61,7 @@ def recall(home: Home, speaker: Speaker, session: str, query: str, *, brief: boo
     if not query and not brief:
         return Recalled("", "none", "no words to ask for")
     why: list[str] = []
+    warm: str | None = None
     # The service does not know yet what a group may see: there only this machine's own turns of that chat are recalled.
     if speaker.chat is None:
         try:
@@ -69,15 +70,17 @@ def recall(home: Home, speaker: Speaker, session: str, query: str, *, brief: boo
         except NextLevelError as error:
             why.append(str(error))
         try:
-            if (warm := _warmed(home, speaker, session, min(total * WARM_SHARE, ends - time.monotonic()))) is not None:
-                return Recalled(warm, "warm", "; ".join(why))
+            warm = _warmed(home, speaker, session, min(total * WARM_SHARE, ends - time.monotonic()))
         except NextLevelError as error:
             why.append(str(error))
+    # What was warmed was asked for by the message before: the words of this one are looked for beside it.
     try:
         lines = _short_term(home, speaker, session, query, max(0.005, ends - time.monotonic()))
     except ShortTermUnavailable as error:
         why.append(str(error))
         lines = []
+    if warm is not None:
+        return Recalled("\n".join([warm or markers.HEADER, *lines]) if warm or lines else "", "warm", "; ".join(why))
     if lines:
         return Recalled("\n".join([markers.HEADER, *lines]), "shortterm", "; ".join(why))
     if speaker.chat is not None:
@@ -187,14 +190,24 @@ def _short_term(home: Home, speaker: Speaker, session: str, query: str, wait_s: 
         wait_s=wait_s,
     )
     terms = set(content_words(query))
-    return [_line(turn, terms) for turn in sorted(found, key=lambda turn: turn.at)]
+    lines: list[str] = []
+    newer: list[set[str]] = []
+    for turn in sorted(found, key=lambda turn: turn.at, reverse=True):
+        line, said = _line(turn, terms)
+        words = set(content_words(said))
+        # "runs on port 8091 now" has replaced "runs on port 8080": but for values, its words all stand there.
+        if not any({word for word in words if not word.isdigit()} <= others for others in newer):
+            lines.insert(0, line)
+        newer.append(words)
+    return lines
 
 
-def _line(turn: Found, terms: set[str]) -> str:
+def _line(turn: Found, terms: set[str]) -> tuple[str, str]:
+    """The line for a turn, and what is quoted in it."""
     said, theirs = quote(turn.user_text, terms), quote(turn.assistant_text, terms)
     if theirs[0] > said[0]:
-        return f'- {day(turn.at)}, the assistant: "{markers.escape(theirs[1])}"'
-    return f'- {day(turn.at)}: "{markers.escape(said[1])}"'
+        return f'- {day(turn.at)}, the assistant: "{markers.escape(theirs[1])}"', theirs[1]
+    return f'- {day(turn.at)}: "{markers.escape(said[1])}"', said[1]
 
 
 def quote(text: str, terms: set[str]) -> tuple[int, str]:

@@ -70,6 +70,26 @@ def test_without_the_service_what_the_last_turn_warmed_answers(enrol: Enrol, val
     assert "does not answer" in found.why
 
 
+def test_beside_what_was_warmed_the_words_of_this_message_are_looked_for(enrol: Enrol, valkey: TestValkey) -> None:
+    """It was warmed for the message before."""
+    home = enrol(redis_url=valkey.url)
+    say(home, "the greenhouse door has the code rotkehlchen")
+    with Client.from_url(valkey.url) as client:
+        warm(client, home, 7)
+    found = recall(home, Speaker(), "s1", "which code has the greenhouse door")
+    assert ("warm", True, True) == (found.rung, "port 8080" in found.text, "rotkehlchen" in found.text)
+
+
+def test_what_was_said_anew_is_not_quoted_in_its_old_form(enrol: Enrol) -> None:
+    """The service closes old facts; here the newer words themselves have to show it."""
+    home = enrol()
+    say(home, "the crm runs on port 8080", at="2026-05-01T10:00:00+02:00")
+    say(home, "the crm runs on port 8091 now", at="2026-05-03T10:00:00+02:00")
+    say(home, "the shop runs on port 7000", at="2026-05-02T10:00:00+02:00")
+    found = recall(home, Speaker(), "s1", "which port do crm and shop run on").text
+    assert (True, True, False) == ("8091" in found, "7000" in found, "8080" in found)
+
+
 def test_a_warmed_answer_of_an_older_generation_is_not_used(enrol: Enrol, valkey: TestValkey) -> None:
     """Something was learnt or forgotten since: a forgotten memory must not come back by this door."""
     home = enrol(redis_url=valkey.url, prefetch_ms=2_000)
