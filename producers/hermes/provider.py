@@ -225,7 +225,7 @@ class Provider(Base):
     def on_pre_compress(self, messages: Any = None, **kwargs: Any) -> str:
         """Exact values for the summary, in 100 ms. Each turn is kept already, but the model no longer sees it."""
         home = self._home
-        if home is None or not home.config.injects:
+        if home is None or not home.config.injects or self._is_off_record(home, self._session):
             return ""
         return compaction.before(home, self._speaker, self._session, messages or ())
 
@@ -249,7 +249,8 @@ class Provider(Base):
         """Follow the session. After a compaction or an undo, what was injected is gone from the prompt, or may be."""
         if reset:
             self._end_session()
-            self._told = None  # a new prompt
+        if reset or reason == "compression":
+            self._told = None  # the host makes its prompt anew
         self._session = str(new_session_id or self._session)
         if self._home is None:
             return

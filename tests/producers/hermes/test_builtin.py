@@ -111,7 +111,12 @@ def test_what_stands_in_the_prompt_is_not_injected(
     service.body = json.dumps({"context": "\n".join([HEADER, *lines])}).encode()
     assert "\n".join([HEADER, *lines[2:]]) == agent(home).prefetch("which editor?")
     service.body = json.dumps({"context": f"{HEADER}\n{lines[0]}"}).encode()
-    assert "" == agent(home, "s2").prefetch("which editor?")
+    provider = agent(home, "s2")
+    assert "" == provider.prefetch("which editor?")
+    put(home, "USER.md", "Lives in Kiel.")
+    assert "" == provider.prefetch("which editor?"), "the prompt is frozen, and so is what it holds"
+    provider.on_session_switch("s2", parent_session_id="s2", reason="compression")
+    assert lines[0] in provider.prefetch("which editor?"), "it was made anew, without the entry"
 
 
 def test_what_is_copied_from_a_context_file_is_not_learnt(

@@ -75,6 +75,7 @@ def test_a_session_that_is_left_out_is_written_nowhere(enrol: Enrol, agent: Agen
     asked = len(service.asked)
     provider.prefetch("the safe opens with rotkehlchen")
     provider.queue_prefetch("the safe opens with rotkehlchen")
+    assert "" == provider.on_pre_compress([{"role": "user", "content": "the safe opens with rotkehlchen"}])
     provider.sync_turn("the safe opens with rotkehlchen", "Understood.")
     home.left_out.clear()  # as in another process
     agent(home).sync_turn("and the key is under the blumentopf", "Understood.")
