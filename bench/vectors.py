@@ -27,7 +27,7 @@ class CachedEmbedder:
     """An `Embedder` that asks another one only for what it has not seen. No text is kept, only its hash."""
 
     def __init__(self, embedder: Embedder, where: Path) -> None:
-        self.model, self.dimension = embedder.model, embedder.dimension
+        self.model, self.measures = embedder.model, embedder.measures
         self.made = 0
         self._embedder = embedder
         where.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,9 @@ class CachedEmbedder:
             rows = await self._embedder.passages(part)
             self._write("passage", part, rows)
             known |= dict(zip(part, rows, strict=True))
-        return np.stack([known[text] for text in texts]) if texts else np.empty((0, self.dimension), dtype=np.float32)
+        if not texts:
+            return await self._embedder.passages([])
+        return np.stack([known[text] for text in texts])
 
     async def query(self, text: str) -> Vector:
         known = self._read("query", text)

@@ -123,6 +123,26 @@ class Settings(BaseSettings):
         le=2_000,
         description="How long recall waits for the query's vector; past it words and graph answer.",
     )
+    embed_base_url: str | None = Field(
+        default=None,
+        description="An OpenAI-compatible server that embeds, e.g. http://gpu-box.lan:8080/v1. "
+        "Unset: each process does it by itself.",
+    )
+    embed_model: str | None = Field(
+        default=None,
+        description="The model that embeds: by that server's name, or for sentence-transformers (pip install "
+        "'hermes-nextlevel[gpu]'). Unset: the packaged one. After a change, run `nextlevel reembed`.",
+    )
+    embed_api_key: SecretStr | None = Field(default=None, description="The server's key, where it wants one.")
+    embed_query_prefix: str | None = Field(
+        default=None, description="What embed_model wants before a question. Unset: `query: ` for E5, else nothing."
+    )
+    embed_passage_prefix: str | None = Field(
+        default=None, description="What it wants before a text to be found. Unset: `passage: ` for E5, else nothing."
+    )
+    embed_timeout_s: float = Field(
+        default=10, ge=0.1, le=300, description="Longest wait for one answer of the server that embeds."
+    )
     recall_tokens: int = Field(default=400, ge=50, le=2_000, description="Most tokens that a prefetch injects.")
     review_below: float = Field(
         default=0.5, ge=0, le=1, description="A block less sure than this goes to review and is not recalled."

@@ -11,17 +11,16 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from nextlevel.errors import Misconfigured, ModelBusy, UnusableAnswer
 from nextlevel.settings import Settings
 
+from .refusal import passes, reason, retry_after_s
+
 if TYPE_CHECKING:
     from openai import APIStatusError
 
-_LONGEST_REST_S = 3_600.0
-_PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
 _NOT_THIS_FORMAT = frozenset({400, 422})
 
 Message = dict[str, str]
@@ -145,13 +144,13 @@ class CompatibleLLM:
 
     def _refusal(self, error: APIStatusError, answer_format: Format) -> Exception:
         status = error.status_code
-        if status in _PASSING or status >= 500:
-            wait_s = _retry_after_s(error.response.headers)
+        if passes(status):
+            wait_s = retry_after_s(error.response.headers)
             self._rest_until = time.monotonic() + wait_s
-            return ModelBusy(f"the model server answers {status}: {_reason(error)}", retry_after_s=wait_s)
+            return ModelBusy(f"the model server answers {status}: {reason(error)}", retry_after_s=wait_s)
         if answer_format == "json_schema" and status in _NOT_THIS_FORMAT:
             return _FormatRefused()
-        return UnusableAnswer("refused", f"the model server answers {status}: {_reason(error)}")
+        return UnusableAnswer("refused", f"the model server answers {status}: {reason(error)}")
 
 
 class _FormatRefused(Exception):
@@ -174,24 +173,3 @@ def _answer(completion: Any, ms: int) -> Answer:
     usage = getattr(completion, "usage", None)
     tokens_in, tokens_out = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
     return Answer(choice.message.content, tokens_in, tokens_out, ms)
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float:
-    """How long a server asks us to wait, in seconds, at most an hour; 0 where it does not say.
-
-    >>> _retry_after_s({"retry-after": "7"})
-    7.0
-    """
-    told = headers.get("retry-after", "")
-    try:
-        wait_s = float(told)
-    except ValueError:
-        try:
-            wait_s = parsedate_to_datetime(told).timestamp() - time.time()
-        except ValueError:
-            return 0.0
-    return min(max(wait_s, 0.0), _LONGEST_REST_S)
-
-
-def _reason(error: APIStatusError) -> str:
-    return " ".join(str(error.message).split())[:200]

@@ -19,10 +19,7 @@ import numpy as np
 
 from nextlevel.errors import EmbedderUnavailable
 
-from .embedder import Vector, Vectors
-
-MAX_CHARS = 1_500
-"""The engine has no limit of its own: 20,000 characters took it 33 s."""
+from .embedder import USUAL, Measures, Vector, Vectors, readable
 
 _QUERY, _PASSAGE = 0, 1
 # The model was trained on 512 positions. Cost grows faster than length: 40 ms at 38 tokens, 150 at 134, 1,100 at 516:
@@ -42,6 +39,7 @@ class PackagedEmbedder:
     def __init__(self) -> None:
         self._engine = _load()
         self.dimension: int = self._engine.dim
+        self.measures: Measures | None = Measures(self.dimension, USUAL, 1.0)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._lock = threading.Lock()
         self._order = itertools.count()
@@ -95,11 +93,6 @@ class PackagedEmbedder:
         while (count := self._engine.token_count(text)) > tokens:
             text = text[: len(text) * tokens // count]
         return text
-
-
-def readable(text: str) -> str:
-    """The part of a text that the model can take: it loses what follows a NUL, and refuses a lone surrogate."""
-    return text[:MAX_CHARS].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 def _load() -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
-from nextlevel.inference import Vector
+from nextlevel.inference import Measures, Vector
 
 from .passages import Heard, Sought
 from .query import Query
@@ -39,8 +39,13 @@ class Candidates:
     heard: tuple[Heard, ...] = ()
 
 
-async def retrieve(query: Query, sought: Sought, source: Source, vector: Awaitable[Vector | None]) -> Candidates:
-    """Ask every channel. Words and graph are asked at once; `vector` gives None when it will not come in time."""
+async def retrieve(
+    query: Query, sought: Sought, source: Source, vector: Awaitable[Vector | None], measures: Measures | None
+) -> Candidates:
+    """Ask every channel. Words and graph are asked at once; `vector` gives None when it will not come in time.
+
+    Cosines are given as the packaged model would have, by the `measures` of the one that made them.
+    """
     weights, blocks = await source.weights(query.words)
     by_words = await source.by_words(query.words)
     named = await _named(query, source)
@@ -49,15 +54,17 @@ async def retrieve(query: Query, sought: Sought, source: Source, vector: Awaitab
     row = await vector
     cosines: dict[UUID, float] = {}
     mean = None
-    if row is not None:
+    if row is not None and measures is not None:
         nearest = await source.by_vector(row)
-        cosines, mean = dict(nearest.found), _mean(nearest.mean, nearest.blocks)
+        cosines, mean = dict(nearest.found), _mean(measures.read(nearest.mean), nearest.blocks)
     ids = dict.fromkeys([*by_words, *cosines, *hops])
     found = [
-        Candidate(entry, _cosine(entry, row, cosines), hops.get(entry.found.block.id, 0))
+        Candidate(entry, _cosine(entry, row, cosines, measures), hops.get(entry.found.block.id, 0))
         for entry in await source.entries(ids)
     ]
     heard = await source.passages(sought, row)
+    if measures is not None and measures.times != 1.0:
+        heard = [replace(each, lift=each.lift and each.lift * measures.times) for each in heard]
     return Candidates(tuple(found), weights, blocks, named, mean, tuple(heard))
 
 
@@ -69,11 +76,11 @@ def _mean(mean: float, blocks: int) -> float:
     return (mean * blocks + _USUAL_COSINE * _USUAL_WEIGHT) / (blocks + _USUAL_WEIGHT)
 
 
-def _cosine(entry: Entry, row: Vector | None, cosines: dict[UUID, float]) -> float | None:
-    if row is None or entry.found.vector is None:
+def _cosine(entry: Entry, row: Vector | None, cosines: dict[UUID, float], measures: Measures | None) -> float | None:
+    if row is None or entry.found.vector is None or measures is None:
         return None
     known = cosines.get(entry.found.block.id)
-    return float(entry.found.vector @ row) if known is None else known
+    return measures.read(float(entry.found.vector @ row) if known is None else known)
 
 
 async def _named(query: Query, source: Source) -> dict[str, frozenset[UUID]]:

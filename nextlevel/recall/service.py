@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,12 +12,11 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from nextlevel.cache import Cache, Generations, keys
-from nextlevel.errors import EmbedderUnavailable, StoreUnreachable
+from nextlevel.errors import StoreUnreachable
 from nextlevel.event import base_install
-from nextlevel.inference import Embedder, Vector
+from nextlevel.inference import Embedder
 from nextlevel.lang.roots import root
 from nextlevel.lang.when import when
-from nextlevel.log import get
 from nextlevel.model import Scope
 from nextlevel.settings import Settings
 from nextlevel.store import passages, search
@@ -28,7 +26,7 @@ from . import brief, overview, past, rank
 from .answer import Answer, Mode, Request, Rung
 from .cold import ColdScope
 from .compose import Quoted, Read, compose, empty, of_items, with_brief, without_session
-from .hot_scopes import HotScopes
+from .meaning import Meaning
 from .passages import Heard, Sought
 from .query import Query, read
 from .retrieve import retrieve
@@ -38,36 +36,29 @@ from .tasks import kinds_asked, rules_for
 
 _PATIENT_S = 5.0  # the longest that anybody waits, deadline or not
 _MARGIN_S = 0.01  # left of a deadline to rank and render, once the query's vector is there or given up
-_KEPT_VECTORS = 2_048
-
 _FORMAT = TypeAdapter(Answer)
-
-log = get("recall")
 
 
 class Recall:
     """Answers questions to memory. Holds the hot scopes and the embedder of its process. Close with `close`.
 
-    `embedder` None answers by words and graph alone.
+    `embedder` None, or one that nobody has measured, answers by words and graph alone; `take_up` brings another.
     """
 
     def __init__(self, settings: Settings, db: Database, cache: Cache, embedder: Embedder | None) -> None:
         self._settings = settings
         self._db = db
         self._cache = cache
-        self._embedder = embedder
-        self._model = "" if embedder is None else embedder.model
+        self._meaning = Meaning(db, embedder, hot_scopes=settings.hot_scopes)
         self.scopes = Scopes(settings, db)
-        self._hot = HotScopes(
-            db,
-            model=self._model,
-            dimension=1 if embedder is None else embedder.dimension,
-            most=settings.hot_scopes,
-        )
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
 
     async def close(self) -> None:
-        await self._hot.close()
+        await self._meaning.close()
+
+    async def take_up(self, embedder: Embedder | None) -> None:
+        """Compare meaning by another model from the next question on; what is being answered ends by the one before."""
+        before, self._meaning = self._meaning, Meaning(self._db, embedder, hot_scopes=self._settings.hot_scopes)
+        await before.close()
 
     async def answer(self, request: Request) -> Answer:
         """What matters for a query; an empty context where nothing is known.
@@ -113,9 +104,10 @@ class Recall:
 
     async def _recalled(self, query: Query, request: Request, scope: Scope, started: float, limit_s: float) -> Answer:
         """What was found for a query, from the cache or made now."""
+        meaning = self._meaning
         state = await self._cache.generations(scope.readable, lambda: self._truth(scope))
         budget, most, project = str(request.budget_tokens), str(request.most), request.project or ""
-        question = (query.text, request.mode, budget, most, project, self._model)
+        question = (query.text, request.mode, budget, most, project, meaning.model)
         kept = None
         if _is_kept(request) and state.run is not None:
             kept = await self._cache.get(keys.context(state.run, scope.profile_scope, state.numbers, question))
@@ -127,7 +119,8 @@ class Recall:
             memory = sorted(state.numbers.items())
             flight = repr((scope.readable, memory, question, request.as_of, patient))
             answer = await self._cache.once(
-                flight, lambda: self._fresh(query, request, scope, state, question, _PATIENT_S if patient else wait_s)
+                flight,
+                lambda: self._fresh(query, request, scope, meaning, state, question, _PATIENT_S if patient else wait_s),
             )
         if request.mode is Mode.PREFETCH:
             answer = without_session(answer, request.session, request.budget_tokens)
@@ -138,6 +131,7 @@ class Recall:
         query: Query,
         request: Request,
         scope: Scope,
+        meaning: Meaning,
         state: Generations,
         question: tuple[str, ...],
         wait_s: float,
@@ -145,10 +139,10 @@ class Recall:
         """Read, judge and render; keep the answer under the generations that it was read from."""
         now = request.as_of or datetime.now(UTC)
         sought = Sought.of(query, when(query.text, now.date()), past.aside_words(query.text))
-        vector = asyncio.ensure_future(self._vector(query.text, wait_s))
+        vector = asyncio.ensure_future(meaning.vector(query.text, wait_s))
         try:
-            source, rung, generations = await self._source(scope, state, request.as_of)
-            found = await retrieve(query, sought, source, vector)
+            source, rung, generations = await self._source(scope, meaning, state, request.as_of)
+            found = await retrieve(query, sought, source, vector, meaning.measures)
         finally:
             vector.cancel()
         search_for = request.most if request.mode is Mode.SEARCH else None
@@ -163,7 +157,7 @@ class Recall:
         )
         rules = await self._rules(query, request, source)
         answer = compose(ranking, rules, quoted, request, read, now=datetime.now(UTC))
-        if _is_kept(request) and state.run is not None and (read.vectors or self._embedder is None):
+        if _is_kept(request) and state.run is not None and (read.vectors or meaning.measures is None):
             key = keys.context(state.run, scope.profile_scope, generations, question)
             await self._cache.put(key, _FORMAT.dump_json(answer))
         return answer
@@ -193,40 +187,19 @@ class Recall:
         return rules_for(query.text, await source.rules(), request.project)
 
     async def _source(
-        self, scope: Scope, state: Generations, as_of: datetime | None
+        self, scope: Scope, meaning: Meaning, state: Generations, as_of: datetime | None
     ) -> tuple[Source, Rung, dict[UUID, int]]:
         """Where to read, and the state of memory that is read there."""
         if as_of is None:
-            hot = await self._hot.get(scope, state.numbers)
+            hot = await meaning.hot.get(scope, state.numbers)
             if hot is not None:
                 return hot, Rung.HOT, hot.generations
         # Read before the data, so that they can only be newer; a copy in Redis may be ahead of what is committed.
-        return ColdScope(self._db, scope, self._model, as_of), Rung.SQL, await self._truth(scope)
+        return ColdScope(self._db, scope, meaning.model, as_of), Rung.SQL, await self._truth(scope)
 
     async def _truth(self, scope: Scope) -> dict[UUID, int]:
         async with self._db.memory(scope) as conn:
             return await search.generations(conn, scope)
-
-    async def _vector(self, text: str, wait_s: float) -> Vector | None:
-        """The query's vector, or None if it can't be had in time."""
-        if self._embedder is None:
-            return None
-        known = self._vectors.get(text)
-        if known is not None:
-            self._vectors.move_to_end(text)
-            return known
-        try:
-            async with asyncio.timeout(max(wait_s, 0)):
-                vector = await self._embedder.query(text)
-        except TimeoutError:
-            return None
-        except EmbedderUnavailable as error:
-            log.warning("no_query_vector", error=str(error))
-            return None
-        self._vectors[text] = vector
-        if len(self._vectors) > _KEPT_VECTORS:
-            self._vectors.popitem(last=False)
-        return vector
 
     async def _warm(self, request: Request, answer: Answer) -> None:
         key = keys.warm(base_install(request.install), request.profile, request.principal, request.session or "")

@@ -83,8 +83,8 @@ def hot(ask: Ask, recall: Recall) -> Ask:
 
     async def asked(query: str, memory: Memory, **more: Any) -> Answer:
         truth = await recall._truth(memory.scope)
-        while await recall._hot.get(memory.scope, truth) is None:
-            task = recall._hot._moving.get(memory.scope.readable)
+        while await recall._meaning.hot.get(memory.scope, truth) is None:
+            task = recall._meaning.hot._moving.get(memory.scope.readable)
             if task is not None:
                 await task
         return await recall.answer(question(memory, query, **more))

@@ -22,11 +22,11 @@ async def held(nele, recall, hot):
             f"service-{number}", "runs_on_port", f"90{number}0", names=[(f"host-{number}", EntityType.HOST)]
         )
     await hot("which port does service-1 run on?", nele)
-    return recall._hot._scopes[nele.scope.readable]
+    return recall._meaning.hot._scopes[nele.scope.readable]
 
 
 def same(recall, nele, held) -> bool:
-    return recall._hot._scopes[nele.scope.readable] is held
+    return recall._meaning.hot._scopes[nele.scope.readable] is held
 
 
 async def test_a_new_block_is_found_by_its_words_its_name_and_its_neighbour(nele, recall, hot, held):
@@ -68,8 +68,8 @@ async def test_a_vector_that_comes_later_is_taken_up(nele, recall, hot, held, em
         await blocks.touch(conn, nele.scope, [told.id])
         truth = await search.generations(conn, nele.scope)
     held.generations = {}
-    await recall._hot.get(nele.scope, truth)
-    await asyncio.gather(*recall._hot._moving.values())
+    await recall._meaning.hot.get(nele.scope, truth)
+    await asyncio.gather(*recall._meaning.hot._moving.values())
     assert told.id in {id for id, _ in (await held.by_vector(vector)).found}
     assert same(recall, nele, held)
 
@@ -80,6 +80,6 @@ async def test_a_scope_that_changed_much_is_built_anew_and_finds_the_same(nele, 
     for number in range(8):
         last = await nele.tell("crm", "runs_on_port", f"70{number}0", replaces=last)
         assert f"70{number}0" in (await hot(ASKED, nele)).context
-    anew = recall._hot._scopes[nele.scope.readable]
+    anew = recall._meaning.hot._scopes[nele.scope.readable]
     assert anew is not held
     assert (len(anew), anew.wasted <= len(anew)) == (4, True)

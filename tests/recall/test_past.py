@@ -109,10 +109,10 @@ async def test_a_hot_scope_takes_up_new_turns_by_itself(nele, recall, hot):
     await small_talk(nele)
     await hot("docker networking", nele, mode=Mode.SEARCH)
     await nele.say(DOCKER, session="s3")
-    scope = recall._hot._scopes[nele.scope.readable]
+    scope = recall._meaning.hot._scopes[nele.scope.readable]
     scope.looked_at = 0.0
     await hot("docker networking", nele, mode=Mode.SEARCH)
-    for task in list(recall._hot._moving.values()):
+    for task in list(recall._meaning.hot._moving.values()):
         await task
     assert DOCKER in quotes(await hot("docker networking", nele, mode=Mode.SEARCH))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -13,13 +13,27 @@ GOOD = '{"facts": [{"subject": "staging server", "predicate": "runs on port", "o
 
 
 class ModelServer(ThreadingHTTPServer):
-    """Has `models`; a language model says `says`, an embedding model gives `vector`; all answer with `status`."""
+    """Has `models`; a language model says `says`, an embedding model gives `vector`; all answer with `status`.
+
+    `embed`, where it is set, makes the vectors instead. Texts longer than `longest` characters are refused. While
+    `going` is not set, nothing is answered.
+    """
 
     def __init__(self, models: tuple[str, ...]) -> None:
         super().__init__(("127.0.0.1", 0), _Answer)
         self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
         self.models, self.says, self.vector, self.status = models, GOOD, [0.1] * 384, 200
+        self.headers: dict[str, str] = {}
+        self.embed: Callable[[Sequence[str]], list[list[float]]] | None = None
+        self.longest = 100_000
+        self.going = threading.Event()
+        self.going.set()
         self.asked: list[tuple[str, str | None, Any]] = []
+
+    def vectors(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """Last first: a client must go by their index."""
+        rows = [self.vector for _ in texts] if self.embed is None else self.embed(texts)
+        return [{"embedding": row, "index": index} for index, row in enumerate(rows)][::-1]
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -27,18 +41,25 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.asked.append((self.path, self.headers.get("Authorization"), json.loads(raw) if raw else None))
+        body = json.loads(raw) if raw else {}
+        self.server.asked.append((self.path, self.headers.get("Authorization"), body or None))
+        self.server.going.wait()
+        texts = body.get("input", [])
         said = {
             "/v1/models": {"data": [{"id": name, "object": "model"} for name in self.server.models]},
             "/v1/chat/completions": {
                 "choices": [{"message": {"role": "assistant", "content": self.server.says}, "finish_reason": "stop"}]
             },
-            "/v1/embeddings": {"data": [{"embedding": self.server.vector, "index": 0}]},
+            "/v1/embeddings": {"data": self.server.vectors(texts)},
         }.get(self.path)
-        self.send_response(404 if said is None else self.server.status)
+        too_long = any(len(text) > self.server.longest for text in texts)
+        self.send_response(404 if said is None else 413 if too_long else self.server.status)
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(said or {"error": {"message": "no such path"}}).encode())
+        with suppress(BrokenPipeError):  # who asked has given up
+            self.wfile.write(json.dumps(said or {"error": {"message": "no such path"}}).encode())
 
     do_POST = do_GET
 
