@@ -113,6 +113,19 @@ def test_remember_this_is_about_what_follows_be_it_a_sentence_or_a_list() -> Non
     assert [("pump", True), ("hose", True)] == [(each.subject, each.explicit) for each in listed]
 
 
+@pytest.mark.parametrize(
+    ("text", "subject", "predicate"),
+    [
+        ("Kim's my boss", "Kim", "has_role"),
+        ("odile's allergic to cats", "odile", "is"),
+        ("the mirror's in Graz", "mirror", "located_in"),
+        ("Kim's letter is on the desk", "Kim's letter", "is"),
+    ],
+)
+def test_an_apostrophe_that_stands_for_is_is_told_from_one_that_owns(text: str, subject: str, predicate: str) -> None:
+    assert (subject, predicate) in [(each.subject, each.predicate) for each in extract(_turn(text)).candidates]
+
+
 def test_do_you_remember_is_a_question() -> None:
     assert () == extract(_turn("do you remember that my sister is Odile?")).candidates
 
