@@ -406,8 +406,19 @@ CREATE INDEX embeddings_of_scope ON embeddings (scope_id, model);
 CREATE FUNCTION scopes_without_vectors(of_model text) RETURNS TABLE (tenant_id uuid, user_id uuid, scope_id uuid)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT DISTINCT b.tenant_id, b.user_id, b.scope_id FROM blocks b
-   WHERE NOT EXISTS (SELECT FROM embeddings e WHERE e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = of_model)
+   WHERE b.status <> 'expired'
+     AND NOT EXISTS (SELECT FROM embeddings e WHERE e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = of_model)
 $$;
+
+-- The model whose vectors are compared: at most one row. `nextlevel reembed` changes it once it has made all of the new.
+CREATE TABLE embedder (
+  one         boolean PRIMARY KEY DEFAULT true CHECK (one),
+  model       text NOT NULL,
+  dimension   integer NOT NULL CHECK (dimension > 0),
+  usual       double precision NOT NULL,                   -- its cosine between a question and what has nothing to do with it
+  times       double precision NOT NULL CHECK (times > 0), -- how much further from that the packaged model puts an answer
+  since       timestamptz NOT NULL DEFAULT now()
+);
 
 
 -- ─── search by words ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -555,6 +566,25 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
                       WHERE e.tenant_id = p.tenant_id AND e.turn_id = p.turn_id AND e.model = of_model)
 $$;
 
+-- How many blocks and passages there are, and how many of them wait for a vector of a model. Numbers, and nothing else.
+CREATE FUNCTION count_vectors(of_model text) RETURNS TABLE (blocks bigint, blocks_waiting bigint, passages bigint, passages_waiting bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT * FROM
+    (SELECT count(*), count(*) FILTER (WHERE e.model IS NULL) FROM blocks b
+       LEFT JOIN embeddings e ON e.tenant_id = b.tenant_id AND e.block_id = b.block_id AND e.model = of_model
+      WHERE b.status <> 'expired') of_blocks,
+    (SELECT count(*), count(*) FILTER (WHERE e.model IS NULL) FROM passages p
+       LEFT JOIN passage_embeddings e ON e.tenant_id = p.tenant_id AND e.turn_id = p.turn_id AND e.model = of_model) of_passages
+$$;
+
+-- Where vectors lie of other models than the one in use.
+CREATE FUNCTION scopes_with_old_vectors() RETURNS TABLE (tenant_id uuid, user_id uuid, scope_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT s.tenant_id, s.user_id, s.scope_id FROM scopes s, embedder m
+   WHERE EXISTS (SELECT FROM embeddings e WHERE e.scope_id = s.scope_id AND e.model <> m.model)
+      OR EXISTS (SELECT FROM passage_embeddings e WHERE e.scope_id = s.scope_id AND e.model <> m.model)
+$$;
+
 CREATE FUNCTION index_passage(turn text, passage_scope uuid, terms text[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -656,13 +686,13 @@ BEGIN
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
                            'dead_letters', 'trace_events', 'tombstones', 'entities', 'entity_aliases', 'blocks',
                            'block_versions', 'block_sources', 'edges', 'mentions', 'embeddings', 'recalls', 'passages',
-                           'passage_embeddings', 'model_spending', 'entity_merges'] LOOP
+                           'passage_embeddings', 'model_spending', 'entity_merges', 'embedder'] LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
   END LOOP;
   -- What moves turns sees all tenants' turns, and no memory: it has no grant there.
   FOREACH t IN ARRAY ARRAY['tenants', 'users', 'installations', 'principals', 'scopes', 'sessions', 'turns', 'extractions',
-                           'dead_letters', 'trace_events', 'tombstones', 'recalls', 'model_spending'] LOOP
+                           'dead_letters', 'trace_events', 'tombstones', 'recalls', 'model_spending', 'embedder'] LOOP
     EXECUTE format('CREATE POLICY pipeline ON %I TO nextlevel_pipeline USING (true) WITH CHECK (true)', t);
   END LOOP;
 END $$;
@@ -683,6 +713,7 @@ CREATE POLICY wall ON edges           TO nextlevel_app USING (tenant_id = wall_t
 CREATE POLICY wall ON mentions        TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 CREATE POLICY wall ON embeddings      TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 CREATE POLICY wall ON recalls         TO nextlevel_app USING (tenant_id = wall_tenant() AND user_id = wall_user());
+CREATE POLICY reading ON embedder FOR SELECT TO nextlevel_app USING (true);
 CREATE POLICY wall ON passages           TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 CREATE POLICY wall ON passage_embeddings TO nextlevel_app USING (tenant_id = wall_tenant() AND scope_id = ANY (wall_scopes()));
 
@@ -690,7 +721,8 @@ GRANT SELECT, INSERT          ON tenants, users, principals, scopes TO nextlevel
 GRANT SELECT, INSERT, UPDATE  ON installations, sessions, turns, tombstones TO nextlevel_pipeline;
 GRANT SELECT, INSERT          ON trace_events TO nextlevel_pipeline;
 GRANT SELECT                  ON extractions TO nextlevel_pipeline;
-GRANT SELECT, INSERT, UPDATE  ON model_spending TO nextlevel_pipeline;
+GRANT SELECT, INSERT, UPDATE  ON model_spending, embedder TO nextlevel_pipeline;
+GRANT SELECT                  ON embedder TO nextlevel_app;
 GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
 GRANT SELECT, UPDATE (generation, passages, names) ON scopes TO nextlevel_app;
@@ -718,3 +750,5 @@ REVOKE EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uui
 GRANT EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) TO nextlevel_app;
+REVOKE EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() TO nextlevel_pipeline;
