@@ -114,7 +114,7 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
         days.day,
     ),
     (r"(?:<from>|<until>|<end_of>|<in>)\s(?P<month><months>)\b(?:,?\s(?P<year>\d{4})\b|(?!\s\d))", days.month),
-    (r"(?:<year_lead>)\s(?P<year>(?:19|20)\d\d)(?![\w%:/-]|[.,]\d|\s?<no_day>)", days.year),
+    (r"(?:<year_lead>)\s(?P<year>(?:19|20)\d\d)(?![\w%:/-]|[.,]\d|\s?(?:<no_day>|(?:–|<to>)\s?\d))", days.year),
 )
 
 

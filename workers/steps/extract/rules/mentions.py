@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from nextlevel.lang.tokens import fold, stop_words
 from nextlevel.model import Candidate, EntityType
 
 from ... import temporal
@@ -29,7 +30,9 @@ def spoken_of(candidate: Candidate, around: str, pack: Pack | None, focus: Focus
     told = list(candidate.entities)
     if focus.project is not None and candidate.subject != "user":
         told.append((focus.project, EntityType.PROJECT))
-    told += _named(around, pack.language, pack.nouns_capitalised) if pack is not None else ()
+    if pack is not None:
+        # Capitals in a language that has none are those of English words.
+        told += _named(around, pack.language if pack.spaced else "en", pack.nouns_capitalised)
     first: dict[str, tuple[str, EntityType]] = {}
     for name, kind in told:
         first.setdefault(name.casefold(), (name, kind))
@@ -45,6 +48,8 @@ def is_known(word: str, language: str) -> bool:
 def _named(text: str, language: str, nouns_capitalised: bool) -> list[tuple[str, EntityType]]:
     found = [(name.start, name.text, name.type) for name in names(text, full_names=not nouns_capitalised)]
     for start, name in _shown(text, nouns_capitalised):
+        if fold(name.split()[0]) in stop_words(language):  # "note: The key is …"
+            continue
         free = not any(start < at + len(known) and at < start + len(name) for at, known, _ in found)
         if free and not is_known(name, language) and not is_known(name.rstrip("s"), language):
             found.append((start, name, EntityType.TOPIC))
