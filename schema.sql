@@ -646,11 +646,13 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
    WHERE m.tenant_id = wall_tenant() AND m.entity_id = entity AND e.user_id = wall_user()
 $$;
 
--- Let blocks speak of one entity instead of another: as subject, in edges and in mentions. The scopes that changed.
-CREATE FUNCTION move_entity(moved uuid[], source uuid, target uuid, why text, cause text) RETURNS SETOF uuid
+-- Let blocks speak of one entity instead of another: as subject, in edges and in mentions. The scopes that changed, with
+-- their new generations: also those of profiles that stand outside this wall.
+CREATE FUNCTION move_entity(moved uuid[], source uuid, target uuid, why text, cause text) RETURNS TABLE (scope_id uuid, generation bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
   t uuid := wall_tenant();
+  touched uuid[];
 BEGIN
   IF (SELECT count(*) FROM entities e WHERE e.tenant_id = t AND e.user_id = wall_user() AND e.entity_id IN (source, target)) <> 2 THEN
     RAISE insufficient_privilege USING MESSAGE = 'these are not two entities of this wall';
@@ -667,14 +669,17 @@ BEGIN
   WITH gone AS (
     DELETE FROM edges e WHERE e.tenant_id = t AND e.block_id = ANY (moved) AND source IN (e.subject_entity, e.object_entity)
     RETURNING e.*), now AS (
-    SELECT block_id, scope_id, predicate, CASE subject_entity WHEN source THEN target ELSE subject_entity END AS subject,
-           CASE object_entity WHEN source THEN target ELSE object_entity END AS object FROM gone)
+    SELECT g.block_id, g.scope_id, g.predicate, CASE g.subject_entity WHEN source THEN target ELSE g.subject_entity END AS subject,
+           CASE g.object_entity WHEN source THEN target ELSE g.object_entity END AS object FROM gone g)
   INSERT INTO edges (tenant_id, block_id, scope_id, subject_entity, predicate, object_entity)
-  SELECT t, block_id, scope_id, subject, predicate, object FROM now WHERE subject <> object ON CONFLICT DO NOTHING;
-  RETURN QUERY WITH gone AS (
+  SELECT t, n.block_id, n.scope_id, n.subject, n.predicate, n.object FROM now n WHERE n.subject <> n.object ON CONFLICT DO NOTHING;
+  WITH gone AS (
     DELETE FROM mentions m WHERE m.tenant_id = t AND m.block_id = ANY (moved) AND m.entity_id = source RETURNING m.*), moving AS (
-    INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) SELECT t, block_id, target, scope_id FROM gone ON CONFLICT DO NOTHING)
-  SELECT DISTINCT scope_id FROM gone;
+    INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) SELECT t, g.block_id, target, g.scope_id FROM gone g
+    ON CONFLICT DO NOTHING)
+  SELECT array_agg(DISTINCT g.scope_id) INTO touched FROM gone g;
+  RETURN QUERY UPDATE scopes s SET generation = s.generation + 1 WHERE s.tenant_id = t AND s.scope_id = ANY (touched)
+               RETURNING s.scope_id, s.generation;
 END $$;
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import (
+    Conflict,
     MalformedEvent,
     Misconfigured,
     NextLevelError,
@@ -161,11 +162,31 @@ class Client:
         found: list[dict[str, Any]] = answer["history"]
         return found
 
-    def graph(self, scope: ScopeName) -> list[dict[str, Any]]:
-        """The edges of a scope's graph, newest first, with names and types of both ends; at most 1,000."""
-        query = urlencode([*asdict(scope).items(), ("limit", "1000")])
+    def graph(
+        self, scope: ScopeName, *, entity: str | None = None, hops: int = 2, limit: int = 1_000
+    ) -> list[dict[str, Any]]:
+        """The edges of a scope's graph, newest first, with names and types of both ends; at most 1,000.
+
+        With `entity` those within so many hops (1 to 3) of it.
+        """
+        around = [] if entity is None else [("entity", entity), ("hops", str(hops))]
+        query = urlencode([*asdict(scope).items(), *around, ("limit", str(limit))])
         edges: list[dict[str, Any]] = self._call("GET", f"/v1/graph?{query}")["edges"]
         return edges
+
+    def entity(self, name: str, scope: ScopeName, *, type: str | None = None) -> dict[str, Any]:
+        """An entity with its other names, and what was merged into it or split off."""
+        given = {"name": name} | ({} if type is None else {"type": type})
+        return self._call("GET", f"/v1/entities?{urlencode([*asdict(scope).items(), *given.items()])}")
+
+    def merge(self, keep: str, merge: str, scope: ScopeName) -> dict[str, Any]:
+        """Let the entity of one name be that of another, which is returned; `split` takes it back."""
+        return self._call("POST", "/v1/entities/merge", {"scope": asdict(scope), "keep": keep, "merge": merge})
+
+    def split(self, entity: str, name: str, scope: ScopeName, *, blocks: Sequence[str] = ()) -> dict[str, Any]:
+        """Take apart what was merged, or give these blocks to a new entity of that name, which is returned."""
+        body = {"scope": asdict(scope), "entity": entity, "name": name, "blocks": list(blocks)}
+        return self._call("POST", "/v1/entities/split", body)
 
     def sessions(self, scope: ScopeName, *, limit: int = 50) -> list[dict[str, Any]]:
         """The latest conversations of a profile, at most 200, each with its `digest`; None where it is open."""
@@ -233,6 +254,8 @@ def error_of(status: int, code: str, message: str) -> NextLevelError:
         return ScopeDenied(message)
     if status == 404:
         return NotFound(message)
+    if status == 409:
+        return Conflict(message)
     if status == 422 and code != "invalid_request":
         return MalformedEvent(code, message.removeprefix(f"{code}: "))
     if status >= 500:

@@ -13,6 +13,7 @@ NextLevelError
    ├─ UnknownInstallation an event or request of somebody we never enrolled
    ├─ ScopeDenied         somebody asked for memory that is not theirs
    ├─ NotFound            there is no such thing in this scope
+   ├─ Conflict            what is asked for contradicts what is stored
    ├─ Misconfigured       settings, data directory or schema are not as they must be
    ├─ UnusableAnswer      what a language model said can't be used
    ├─ UnusableFile        a file that somebody handed us can't be read, or is not what it must be
@@ -80,6 +81,10 @@ class ScopeDenied(Permanent):
 
 class NotFound(Permanent):
     """There is no such thing in this scope."""
+
+
+class Conflict(Permanent):
+    """What is asked for contradicts what is stored, or may mean several things; the message says how."""
 
 
 class Misconfigured(Permanent):

@@ -124,14 +124,15 @@ async def graph(
     caller: CallerOf,
     services: ServicesOf,
     of: ScopeQuery,
-    entity: Annotated[str | None, Query(max_length=200, description="Only within two steps of this.")] = None,
+    entity: Annotated[str | None, Query(max_length=200, description="Only what is near this.")] = None,
+    hops: Annotated[int, Query(ge=1, le=3, description="How many steps away from `entity`.")] = 2,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
 ) -> GraphOut:
     """Who and what is related, by which facts."""
     scope = await caller.scope(of)
     around = None if entity is None else await _entity(services, scope, entity)
     async with services.db.memory(scope) as conn:
-        edges = await search.graph(conn, scope, around=around, limit=limit)
+        edges = await search.graph(conn, scope, around=around, hops=hops, limit=limit)
     return GraphOut(edges=[EdgeOut(**edge) for edge in edges])
 
 

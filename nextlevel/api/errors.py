@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from nextlevel.errors import (
+    Conflict,
     MalformedEvent,
     Misconfigured,
     NextLevelError,
@@ -28,6 +29,7 @@ STATUS: tuple[tuple[type[NextLevelError], int, str], ...] = (
     (ScopeDenied, 403, "scope_denied"),
     (UnknownInstallation, 403, "unknown_installation"),
     (NotFound, 404, "not_found"),
+    (Conflict, 409, "conflict"),
     (MalformedEvent, 422, "malformed_event"),
     (Misconfigured, 503, "misconfigured"),
     (Transient, 503, "unavailable"),

@@ -54,9 +54,9 @@ async def raise_revision(conn: Connection, scope: Scope) -> None:
 async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:
     """The entity of this name, made if there is none. None: it is no name (empty, a stop word, over 200 characters).
 
-    A type is part of an identity: "Mercury" the host does not become "Mercury" the person; the vague `topic` is any, and
-    a topic whose kind is told later takes it on. Of several that share an alias the one whose own name it is is meant,
-    else none of them.
+    A type is part of an identity: "Mercury" the host does not become "Mercury" the person; the vague `topic` is any,
+    and a topic whose kind is told later takes it on. Of several that share an alias the one whose own name it is is
+    meant, else none of them.
     """
     normal = normal_name(name)
     if not normal or len(name) > LONGEST_NAME:

@@ -24,6 +24,9 @@ from .sql import SQL
 
 Vector = npt.NDArray[np.float32]
 
+MOST_NODES = 500
+"""Entities that a walk through the graph reaches at most: behind a hub stands half of a memory."""
+
 _NEIGHBOURS = 60  # edges followed from the entities of a query, as measured in bounded 1-2 hop search
 
 
@@ -228,9 +231,12 @@ async def entities_of(conn: Connection, scope: Scope, block_id: UUID) -> list[di
     return [dict(row) for row in await conn.fetch(SQL.search.entities_of, scope.tenant_id, block_id)]
 
 
-async def graph(conn: Connection, scope: Scope, *, around: UUID | None = None, limit: int) -> list[dict[str, Any]]:
-    """Edges with the names of their ends, newest first: all of the scope's, or those within two steps of an entity."""
-    return [dict(row) for row in await conn.fetch(SQL.search.graph, scope.tenant_id, scope.readable, around, limit)]
+async def graph(
+    conn: Connection, scope: Scope, *, around: UUID | None = None, hops: int = 2, limit: int
+) -> list[dict[str, Any]]:
+    """Edges with the names of their ends, newest first: all of the scope's, or those within some steps of an entity."""
+    rows = await conn.fetch(SQL.search.graph, scope.tenant_id, scope.readable, around, limit, hops, MOST_NODES)
+    return [dict(row) for row in rows]
 
 
 async def scope_of_turn(conn: Connection, turn_id: str) -> Scope:

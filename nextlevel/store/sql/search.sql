@@ -155,13 +155,16 @@ SELECT e.entity_id, e.name, e.type FROM mentions m JOIN entities e USING (tenant
  WHERE m.tenant_id = $1 AND m.block_id = $2 ORDER BY e.name;
 
 -- name: graph
--- The edges of the blocks that hold now, newest first: all, or those within two steps of an entity.
--- $1 tenant · $2 scopes · $3 entity id or null · $4 at most
-WITH reach AS (
-  SELECT $3::uuid AS entity_id
+-- The edges of the blocks that hold now, newest first: all, or those on the way to what is within so many steps of an entity.
+-- $1 tenant · $2 scopes · $3 entity id or null · $4 at most · $5 steps · $6 entities that are reached at most
+WITH RECURSIVE walk (entity_id, step) AS (
+  SELECT $3::uuid, 0
   UNION
-  SELECT unnest(ARRAY[subject_entity, object_entity]) FROM edges
-   WHERE tenant_id = $1 AND (subject_entity = $3 OR object_entity = $3))
+  SELECT CASE w.entity_id WHEN g.subject_entity THEN g.object_entity ELSE g.subject_entity END, w.step + 1
+    FROM walk w JOIN edges g ON g.tenant_id = $1 AND w.entity_id IN (g.subject_entity, g.object_entity)
+    JOIN blocks b ON b.tenant_id = g.tenant_id AND b.block_id = g.block_id AND b.status = 'active'
+   WHERE w.step < $5 AND g.scope_id = ANY ($2)),
+reach AS (SELECT entity_id, min(step) AS step FROM (SELECT * FROM walk LIMIT $6) w GROUP BY entity_id)
 SELECT g.block_id, g.predicate, b.valid_from,
        s.entity_id AS subject_id, s.name AS subject, s.type AS subject_type,
        o.entity_id AS object_id, o.name AS object, o.type AS object_type
@@ -170,7 +173,7 @@ SELECT g.block_id, g.predicate, b.valid_from,
   JOIN entities s ON s.tenant_id = g.tenant_id AND s.entity_id = g.subject_entity
   JOIN entities o ON o.tenant_id = g.tenant_id AND o.entity_id = g.object_entity
  WHERE g.tenant_id = $1 AND g.scope_id = ANY ($2)
-   AND ($3::uuid IS NULL OR g.subject_entity IN (SELECT entity_id FROM reach) OR g.object_entity IN (SELECT entity_id FROM reach))
+   AND ($3::uuid IS NULL OR (g.subject_entity IN (SELECT entity_id FROM reach) AND g.object_entity IN (SELECT entity_id FROM reach)))
  ORDER BY b.valid_from DESC, g.block_id LIMIT $4;
 
 -- name: scope_of_turn

@@ -120,3 +120,21 @@ async def test_a_bad_time_is_told_with_its_place(person: Person) -> None:
     code, out = await person.types("recall", "anything", "--as-of", "yesterday")
     assert code == 1
     assert "as_of" in out
+
+
+async def test_two_names_of_one_thing_are_joined_and_taken_apart(person: Person) -> None:
+    """And the graph shows what it is related to, for a person and for other tools."""
+    await person.types("remember", "harbour-api uses Postgres 16")
+    await person.types("remember", "quayside-api uses Redis 7")
+    code, out = await person.types("entity", "merge", "harbour-api", "quayside-api")
+    assert code == 0
+    assert "names: harbour-api, quayside-api" in out
+    code, out = await person.types("graph", "quayside-api")
+    assert code == 0
+    assert out.startswith("harbour-api")
+    assert "uses → Redis" in out
+    assert (await person.types("graph", "harbour-api", "--export", "csv"))[1].startswith("subject,")
+    code, out = await person.types("entity", "split", "harbour-api", "quayside-api")
+    assert (code, out.split()[0]) == (0, "quayside-api")
+    code, out = await person.types("entity", "merge", "harbour-api", "nothing of that name")
+    assert (code, out.count("\n")) == (1, 1)
