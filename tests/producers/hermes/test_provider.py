@@ -195,6 +195,40 @@ def test_a_turn_said_while_redis_is_away_is_delivered_by_a_later_start(
     assert "said offline" == decode(fields).user_text
 
 
+def test_an_instance_for_each_message_costs_no_thread_and_no_connection(
+    enrol: Enrol, agent: Agent, valkey: TestValkey
+) -> None:
+    """An API server makes one a request, and never ends any."""
+    home = enrol(redis_url=valkey.url)
+    before = threading.active_count()
+    for number in range(20):
+        agent(home, f"s{number}", platform="api_server").sync_turn(f"request {number}", "Answer.")
+    home.finish(5)
+    assert (20, before) == (len(events(home)), threading.active_count())
+    databases = [path for path in Path("/proc/self/fd").iterdir() if "shortterm.db" in os.path.realpath(path)]
+    assert len(databases) <= 3, "the file, its log, its index"
+
+
+def test_two_homes_of_one_process_keep_to_themselves(tmp_path: Path) -> None:
+    """The desktop app serves many profiles; the plugin's module is loaded once, from the first."""
+    found = []
+    for name in ("private", "work"):
+        provider = Provider()
+        provider.initialize("s1", hermes_home=str(tmp_path / name), agent_identity=name)
+        provider.sync_turn(f"said in {name}", "Noted.")
+        assert "private" not in provider.prefetch("what was said in private") or name == "private"
+        found.append([(event["user_text"], event["profile"]) for event in events(homes.of(tmp_path / name))])
+        homes.of(tmp_path / name).database.close()
+    assert [[("said in private", "private")], [("said in work", "work")]] == found
+
+
+def test_what_a_sub_agent_was_told_is_not_learnt(enrol: Enrol, agent: Agent) -> None:
+    """It is the agent's word, and its answer comes back in the parent's own turn."""
+    home = enrol()
+    agent(home).on_delegation("read the log of kranich", "it is fine", child_session_id="c1")
+    assert not home.has_database
+
+
 def test_no_hook_raises_whatever_it_is_given(enrol: Enrol, agent: Agent) -> None:
     """An exception is swallowed by the host, and the turn with it; a bad argument must not cost one either."""
     for provider in (Provider(), agent(enrol())):
