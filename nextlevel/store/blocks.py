@@ -31,10 +31,11 @@ class NewBlock:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A block that a new fact may repeat or replace, and when it was told, first to last."""
+    """A block that a new fact may repeat or replace, when it was told, first to last, and in which sessions."""
 
     block: Block
     told: tuple[datetime, ...]
+    sessions: frozenset[str] = frozenset()
 
 
 async def lock(conn: Connection, scope: Scope) -> None:
@@ -65,8 +66,13 @@ async def rivals(
 ) -> list[Rival]:
     """What a fact that holds from `since` may repeat or replace, newest first. Bounded, never a scan of the scope."""
     rows = await conn.fetch(SQL.blocks.rivals, scope.tenant_id, scope_id, subject_entity, list(words), since)
-    found = [Rival(block_of(row), tuple(row["told"] or (row["valid_from"],))) for row in rows]
+    found = [_rival(row) for row in rows]
     return sorted(found, key=lambda rival: (rival.block.valid_from, rival.block.id), reverse=True)
+
+
+def _rival(row: asyncpg.Record) -> Rival:
+    block = block_of(row)
+    return Rival(block, tuple(row["told"] or (block.valid_from,)), frozenset(row["sessions"] or ()))
 
 
 async def near_words(conn: Connection, words: Sequence[str], *, limit: int) -> list[Block]:

@@ -118,7 +118,7 @@ async def _remember(
         await _confirm(conn, claim, fact, exact, status, applied, "the same fact")
         return
     rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(_text(candidate)), fact.since)
-    place = timeline.place(candidate, fact.since, fact.told_at, rivals)
+    place = timeline.place(candidate, fact.since, fact.told_at, claim.turn.session, rivals)
     if place.confirms is None and candidate.provenance is Provenance.ASSISTANT_STATED:
         # A guess, or what some rung of recall had shown it: the user's yes would have made it theirs.
         applied.note("dropped", _text(candidate), "only the assistant said it")

@@ -17,6 +17,9 @@ from nextlevel.store.blocks import Rival
 from . import dedup
 from .dedup import Relation, Verdict
 
+UNKNOWN_PROJECT = "project"
+"""The subject of what is said of a project that nobody named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -47,8 +50,11 @@ class Place:
         )
 
 
-def place(new: Candidate, since: datetime, told_at: datetime, known: Sequence[Rival]) -> Place:
-    """Find the place of a fact that was told at `told_at` and holds from `since`."""
+def place(new: Candidate, since: datetime, told_at: datetime, session: str, known: Sequence[Rival]) -> Place:
+    """Find the place of a fact that was told in a session at `told_at`, and holds from `since`."""
+    if new.subject == UNKNOWN_PROJECT and new.project is None:
+        # "The port is 8091": of which project, only this session knows.
+        known = [k for k in known if session in k.sessions]
     earlier = [k for k in known if k.told[0] <= told_at and (k.block.valid_to is None or k.block.valid_to > since)]
     later = sorted((k for k in known if k.told[0] > told_at), key=lambda k: (k.told[0], k.block.id))
     met = [(k, how) for k in earlier if (how := dedup.relate(new, k.block)) is not None]

@@ -20,8 +20,8 @@ SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = $2 AND hash = $3 AND st
 
 -- name: rivals
 -- What a new fact may repeat or replace: the active blocks of the same subject, newest first, those that share most words
--- with it, and what all these have replaced. Never a scan of the scope. With the times at which each was told, or another
--- for which it stands (one that held for no time of its own).
+-- with it, and what all these have replaced. Never a scan of the scope. With when and in which sessions each was told,
+-- or another for which it stands (one that held for no time of its own).
 -- $1 tenant · $2 scope · $3 subject entity · $4 words · $5 since when the new fact holds
 WITH RECURSIVE near AS (
   SELECT * FROM (
@@ -37,8 +37,9 @@ WITH RECURSIVE near AS (
   SELECT b.* FROM line l JOIN blocks b ON b.tenant_id = $1 AND b.superseded_by = l.block_id
    WHERE l.valid_from > $5 AND b.scope_id = $2 AND b.status = 'superseded' AND b.valid_to > b.valid_from
 )
-SELECT l.*, told.at AS told FROM line l
- CROSS JOIN LATERAL (SELECT array_agg(s.at ORDER BY s.at) AS at FROM block_sources s
+SELECT l.*, told.at AS told, told.sessions FROM line l
+ CROSS JOIN LATERAL (SELECT array_agg(s.at ORDER BY s.at) AS at, array_agg(DISTINCT t.session) AS sessions
+                       FROM block_sources s JOIN turns t ON t.tenant_id = s.tenant_id AND t.id = s.turn_id
                       WHERE s.tenant_id = $1
                         AND s.block_id = ANY (l.block_id || ARRAY(SELECT a.block_id FROM blocks a WHERE a.tenant_id = $1
                                                       AND a.superseded_by = l.block_id AND a.valid_to = a.valid_from))) told;

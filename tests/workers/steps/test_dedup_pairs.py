@@ -35,5 +35,5 @@ def test_no_news_is_taken_for_a_repetition(decided):
 
 
 @pytest.mark.parametrize("label", ["same", "updates", "refines"])
-def test_nine_of_ten_are_decided_as_a_person_would(decided, label):
-    assert share(decided, label) >= 0.9
+def test_most_are_decided_as_a_person_would(decided, label):
+    assert share(decided, label) >= 0.85

@@ -32,7 +32,7 @@ async def state(bench, told: Sequence[tuple[int, Candidate]]) -> set[tuple[Any, 
             event(fact.object, principal=who), session=f"{who} {day}", at=(NOON + timedelta(days=day)).isoformat()
         )
         await bench.tell(told_in)
-        turn = SimpleNamespace(id=told_in.id, at=NOON + timedelta(days=day))
+        turn = SimpleNamespace(id=told_in.id, session=told_in.session, at=NOON + timedelta(days=day))
         claim: Any = SimpleNamespace(scope=person, turn=turn)
         async with bench.ctx.db.memory(person) as conn:
             await apply.apply(conn, claim, Found((fact,)), apply.Embedded(), review_below=0.5)
@@ -74,6 +74,12 @@ async def test_what_is_said_to_have_held_earlier_closes_what_was_told_before(ben
     """Who says today that it has been so since Monday knows better than what was told on Tuesday."""
     since_monday = replace(PORT_8091, valid_from=NOON)
     assert {("8091", "active", NOON, None)} == await state(bench, [(1, PORT_8080), (3, since_monday)])
+
+
+async def test_what_is_said_of_a_project_that_nobody_named_closes_nothing_of_another_session(bench):
+    """Two projects that were never named are two, however alike what is said of them."""
+    told = [(day, replace(fact, subject="project", entities=())) for day, fact in enumerate((PORT_8080, PORT_8091))]
+    assert {"8080", "8091"} == {value for value, status, *_ in await state(bench, told) if status == "active"}
 
 
 async def test_a_projects_facts_are_never_closed_by_anothers(bench):

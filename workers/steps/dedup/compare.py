@@ -14,6 +14,11 @@ from itertools import pairwise
 from .reading import Reading
 from .terms import VALUES, Kind, Term
 
+_MOST_BESIDE = 2
+"""Words beside one of two opposites: "an open PR 812" is ended by "merged"; a long sentence says something else too."""
+_SHORTEST = 2
+"""Words of a value that may take another's place where the predicate says nothing: "it is now Monday"."""
+
 
 class Relation(StrEnum):
     SAME = "same"
@@ -55,7 +60,7 @@ def compare(old: Reading, new: Reading) -> Found | None:
     if subjects is Subjects.OTHER:
         return _taken_over(old, new)
     left = _left_over(old.all, new.all)
-    left = Leftover(_unnamed(left.missing, new, left), _unnamed(left.added, old, left))
+    left = Leftover(_unnamed(left.missing, new), _unnamed(left.added, old))
     if not _related(old, new, left, subjects):
         return _replaced_by_name(old, new, subjects)
     if old.negated != new.negated:
@@ -70,7 +75,9 @@ def subjects_of(old: Reading, new: Reading) -> Subjects:
         if not left.missing and not left.added:
             return Subjects.EQUAL
         one_sided = left.missing if not left.added else left.added if not left.missing else None
-        if one_sided is not None and not any(_tells_apart(term) for term in one_sided):
+        shorter = min(old.subject, new.subject, key=len)
+        of_user = all("user" in term.meanings for term in shorter)  # "the user's manager" is another
+        if one_sided is not None and not of_user and not any(_tells_apart(term) for term in one_sided):
             return Subjects.SHORT
     named_by_old = any(_said(term, old.says) for term in new.subject)
     named_by_new = any(_said(term, new.says) for term in old.subject)
@@ -89,6 +96,9 @@ def _told_again(old: Reading, new: Reading, left: Leftover, subjects: Subjects) 
     if not missing and not added and old.restrictions == new.restrictions:
         return Found(Relation.SAME, "the same words, numbers, names and polarity")
     if not missing:
+        first = (*new.subject, *new.verb, *new.head, *new.scope)
+        if (new.whole and not old.whole) or not all(_said(term, first) for term in _unnamed(old.head, new)):
+            return None
         return Found(Relation.REFINES, "all that is known, and more exact")
     if not added:
         if any("narrow" in term.classes for term in missing):
@@ -104,15 +114,16 @@ def _denies(old: Reading, new: Reading, left: Leftover, subjects: Subjects) -> F
     """The opposite of what is known: it ends it. Where each has something of its own, both may be true."""
     if subjects is Subjects.CONVERSE or not _meet(old, new):
         return None
+    missing = _weighty(left.missing, old, new)
     added = [term for term in _weighty(left.added, new, old) if term not in new.more]
-    if not _weighty(left.missing, old, new) or not added:
+    if (not missing and not added) or (new.changes and not (missing and added)):
         return Found(Relation.UPDATES, "it says the opposite")
     return _replaced_by_name(old, new, subjects)
 
 
 def _replaced_by_name(old: Reading, new: Reading, subjects: Subjects) -> Found | None:
     """ "Postgres instead of MySQL": the new fact names what it ends."""
-    if subjects is not Subjects.EQUAL or not new.ended or new.negated:
+    if subjects is not Subjects.EQUAL or not new.ended or new.negated or old.whole or new.whole:
         return None
     if any(_said(term, old.says) for term in new.ended) and not old.negated:
         return Found(Relation.UPDATES, "a correction that names what it replaces")
@@ -121,7 +132,7 @@ def _replaced_by_name(old: Reading, new: Reading, subjects: Subjects) -> Found |
 
 def _excludes(old: Reading, new: Reading, left: Leftover, subjects: Subjects) -> Found | None:
     """Two values of which one thing has one at a time."""
-    if subjects is not Subjects.EQUAL or new.negated or not _one_place(old, new):
+    if subjects is not Subjects.EQUAL or new.negated or old.whole or new.whole or not _one_place(old, new):
         return None
     missing, added = _weighty(left.missing, old, new), _weighty(left.added, new, old)
     if not missing or not added:
@@ -133,7 +144,7 @@ def _excludes(old: Reading, new: Reading, left: Leftover, subjects: Subjects) ->
         return Found(Relation.UPDATES, "one excludes the other")
     if _same_kind(missing, added):
         return Found(Relation.UPDATES, "another value of the same")
-    if new.changes and _same_verb(old, new):
+    if new.changes and _same_verb(old, new) and (_short(old) and _short(new) if old.plain or new.plain else True):
         return Found(Relation.UPDATES, "it says that this has changed")
     return None
 
@@ -208,7 +219,7 @@ def _one_place(old: Reading, new: Reading) -> bool:
 def _meet(old: Reading, new: Reading) -> bool:
     """True if the two share more than their subjects."""
     if not old.says or not new.says:
-        return bool(old.subject and new.subject) and old.predicate.name == new.predicate.name
+        return not old.says and not new.says and old.predicate.name == new.predicate.name
     shared = [term for term in new.all if _said(term, old.all)]
     return len(shared) > len([term for term in new.subject if term in shared]) or any(
         _said(term, old.subject) for term in new.says
@@ -226,7 +237,11 @@ def _same_verb(old: Reading, new: Reading) -> bool:
         return not any(
             _only_words(side) for side in (_left_over(old.verb, new.verb).missing, _left_over(old.verb, new.verb).added)
         )
-    return _same_slot(old, new) or old.plain or new.plain
+    return _same_slot(old, new)
+
+
+def _short(reading: Reading) -> bool:
+    return len(reading.says) <= _SHORTEST
 
 
 def _same_kind(missing: Sequence[Term], added: Sequence[Term]) -> bool:
@@ -243,7 +258,8 @@ def _opposites(missing: Sequence[Term], added: Sequence[Term]) -> bool:
     pairs = [(a, b) for a in missing for b in added if b.opposes(a)]
     if not pairs:
         return False
-    return len({a for a, _ in pairs}) == len(missing) or len({b for _, b in pairs}) == len(added)
+    alone = sorted((len(missing) - len({a for a, _ in pairs}), len(added) - len({b for _, b in pairs})))
+    return alone[0] == 0 and alone[1] <= _MOST_BESIDE
 
 
 def _languages(missing: Sequence[Term], added: Sequence[Term]) -> bool:
@@ -273,7 +289,7 @@ def _left_over(old: Sequence[Term], new: Sequence[Term]) -> Leftover:
     return Leftover(tuple(missing), tuple(added))
 
 
-def _unnamed(terms: Sequence[Term], beside: Reading, left: Leftover) -> tuple[Term, ...]:
+def _unnamed(terms: Sequence[Term], beside: Reading) -> tuple[Term, ...]:
     """The terms without those that the other's predicate says, and without names of a kind of value: "port 8091"."""
     return tuple(
         term for term in terms if term.meanings.isdisjoint(beside.meanings) and "attributes" not in term.classes

@@ -18,9 +18,6 @@ from nextlevel.model import Block, BlockType, Candidate
 from .compare import Found, Relation, compare
 from .reading import reading
 
-UNKNOWN_PROJECT = "project"
-"""The subject of what is said of a project that nobody named."""
-
 
 class Verdict(StrEnum):
     SAME = "same"
@@ -83,12 +80,8 @@ def relate(later: Candidate | Block, earlier: Candidate | Block) -> Found | None
         return None
     told, known = (reading(each.subject, each.predicate, each.object, each.negated) for each in (later, earlier))
     found = compare(known, told)
-    corrects = isinstance(later, Candidate) and later.corrects
-    if found is None and isinstance(later, Candidate) and corrects and _corrects(later, earlier):
+    if found is None and isinstance(later, Candidate) and later.corrects and _corrects(later, earlier):
         found = Found(Relation.UPDATES, "a correction that names what it replaces")
-    if found is not None and found.relation is not Relation.SAME and _of_unknown_project(later, earlier):
-        # Two unnamed projects are one only where the speaker says that something has changed.
-        return found if told.changes or corrects else None
     return found
 
 
@@ -97,10 +90,6 @@ def _may_meet(one: Candidate | Block, other: Candidate | Block) -> bool:
     if _within(one.subject, one.project) == _within(other.subject, other.project):
         return True
     return one.type is other.type is BlockType.USER_PREFERENCE
-
-
-def _of_unknown_project(one: Candidate | Block, other: Candidate | Block) -> bool:
-    return all(each.subject == UNKNOWN_PROJECT and each.project is None for each in (one, other))
 
 
 def _within(subject: str, project: str | None) -> str | None:

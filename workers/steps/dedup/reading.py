@@ -21,6 +21,8 @@ _PREFIX_WORDS = 5
 _IF = frozenset(
     map(fold, ("if", "when", "with", "wenn", "falls", "bei", "mit", "om", "när", "med", "gdy", "jeśli", "przy"))
 )
+_LONGEST_ENDED = 4
+"""Words of a denied part that names what has ended: "no longer gpg". A longer one says something else."""
 _HELPERS = frozenset({"do", "does", "did", "to"})
 _NO_PREDICATE = predicates.Predicate("")
 
@@ -31,6 +33,7 @@ class Reading:
 
     `verb` are the words of a predicate that no table knows; `head` and `scope` what the first part of the object says
     and where that holds; `more` its further parts. Beside these, `since` is a start, and `ended` what holds no more.
+    `whole`: a sentence that was merely noted; it is no value of anything.
     `keys` are what its words can meet another's by: two readings that share none have no word in common.
     """
 
@@ -47,6 +50,7 @@ class Reading:
     passive: bool
     conditional: bool
     fresh: bool
+    whole: bool
     restrictions: frozenset[str]
     keys: frozenset[str]
     subject_keys: frozenset[str]
@@ -76,6 +80,7 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
     """Read a fact, whatever language it is in. `negated` is what is known of its polarity beside its words."""
     known, verb, rest = _predicate(predicate)
     first, *others = [read(part) for part in _SEGMENT.split(object_) if part.strip()] or [[]]
+    whole = known.name == "noted"
     if known.family == "saying":
         known, verb, first = _NO_PREDICATE, *_verb_of(known.name, first)
     first = [*rest, *first]
@@ -83,7 +88,7 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
     ended = [*_replaced(verb, also_negated=False), *_replaced(first, also_negated=False)]
     more: list[Term] = []
     for part in others:
-        gone = _replaced(part, also_negated=True)
+        gone = _replaced(part, also_negated=len(_weighing(part)) <= _LONGEST_ENDED)
         ended += gone
         more += [term for term in part if term not in gone]
     kept = [term for term in first if term not in ended]
@@ -91,7 +96,7 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
     kept = [term for term in kept if term not in since]
     cut = next((i for i, term in enumerate(kept) if i and "scope" in term.classes and _weighing(kept[:i])), len(kept))
     everything = [*said, *more]
-    denied = any("negation" in term.classes or "no_longer" in term.meanings for term in said)
+    denied = any({"negation", "gone"} & term.classes or "no_longer" in term.meanings for term in said)
     forbids = known.name == "dislikes"
     about = _weighing(read(subject))
     return Reading(
@@ -109,6 +114,7 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
         or _ends(everything),
         passive=bool(words := predicate.replace("_", " ").casefold().split()) and words[-1] in _BY,
         conditional=any(term.form in _IF for term in everything),
+        whole=whole,
         fresh=any("fresh" in term.classes for term in everything),
         restrictions=frozenset().union(*(term.meanings for term in everything if "restriction" in term.classes)),
         keys=_keys([*said, *more, *ended]),

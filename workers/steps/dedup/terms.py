@@ -215,6 +215,7 @@ def _term(word: str, folded: str) -> Term:
 def _count(folded: str, unit: str) -> str:
     """A number in one form: "50k" is 50000, "2x" is 2, "60%" is 60."""
     bare = folded.strip("~≈<>€$").removesuffix(unit) if unit else folded.strip("~≈<>€$")
+    bare = bare.removesuffix(":00") if bare.count(":") == 1 else bare
     if unit in _FACTOR and bare.isdigit():
         return str(int(bare) * _FACTOR[unit])
     return bare if unit in ("", "x", "%", "h", "°", "°c") else bare + unit
