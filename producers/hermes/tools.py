@@ -13,7 +13,7 @@ from nextlevel.errors import NextLevelError, ServiceUnreachable, ShortTermUnavai
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import TERMINAL_STATES
 from nextlevel.producers.shortterm import outbox
-from nextlevel.producers.shortterm.search import hide, search
+from nextlevel.producers.shortterm.search import Found, hide, search
 from nextlevel.safety import markers
 from nextlevel.safety.redact import redact
 
@@ -145,6 +145,8 @@ class Tools:
         block, query = _text(args, "block"), prepared(_text(args, "query"))
         if not block and not query:
             return _asking_for("query", "what to forget, or `block`, its id")
+        if ":" in block:
+            return self._take_back(block)
         try:
             matches = (
                 [] if block else self._ask("POST", "/v1/forget", {"scope": self._scope, "query": query})["matches"]
@@ -158,25 +160,40 @@ class Tools:
         except ServiceUnreachable as error:
             return self._forget_later(block, query, str(error))
         for match in matches:
-            self._hide_here(str(match.get("text", "")))
+            hide(self._home.database, [each.id for each in self._said_here(str(match.get("text", "")))])
         self._home.deliver()  # with the receipts: they name the turns that tier 2 must not show any more
         self._home.finish(_RECEIPTS_S)
         return answer
 
     def _forget_later(self, block: str, query: str, why: str) -> Answer:
         """The service is away: what is on this machine is hidden at once, the rest is ordered by an event."""
+        here = self._said_here(query)
+        if len(here) > 1:
+            terms = set(content_words(query))
+            matches = [{"id": each.id, "text": markers.escape(best_line(each.user_text, terms)[1])} for each in here]
+            fix = "call again with the id of the right one as `block`, once for each that is meant"
+            return {
+                "forgotten": [],
+                "matches": matches,
+                "fix": fix,
+                "note": f"only this machine could be asked ({why})",
+            }
         turn = self._publish("forget", "", {"block": block} if block else {"text": query})
-        hidden = self._hide_here(query)
+        hide(self._home.database, [each.id for each in here])
         note = f"The memory service does not answer ({why}). The order is kept and carried out once it does."
-        return {"forgotten": [], "state": "waiting", "turn": turn, "hidden_here": hidden, "note": note}
+        return {"forgotten": [], "state": "waiting", "turn": turn, "hidden_here": len(here), "note": note}
 
-    def _hide_here(self, text: str) -> int:
-        """Show no more of the turns in which this was said, as far as their words tell."""
+    def _take_back(self, turn: str) -> Answer:
+        """Forget one turn that was found on this machine, and what was learnt from it alone."""
+        order = self._publish("retract", "", {"turns": [turn]})
+        hide(self._home.database, [turn])
+        return {"forgotten": [turn], "state": "waiting", "turn": order}
+
+    def _said_here(self, text: str) -> list[Found]:
+        """The turns of this machine in which this was said, as far as their words tell."""
         if not text or not self._home.has_database:
-            return 0
-        found = search(self._home.database, text, _RESULTS, reader=self._speaker.reader)
-        hide(self._home.database, [each.id for each in found])
-        return len(found)
+            return []
+        return search(self._home.database, text, _RESULTS, reader=self._speaker.reader)
 
     def _graph(self, args: Mapping[str, Any]) -> Answer:
         about = {**self._scope, "limit": _EDGES, **({"entity": entity} if (entity := _text(args, "entity")) else {})}

@@ -149,6 +149,22 @@ def test_forget_without_the_service_is_ordered_and_holds_here_at_once(enrol: Enr
     assert [{"text": "crm port"}, {"block": "b7"}] == [event.body for event in kept(home) if event.kind == "forget"]
 
 
+def test_forget_asks_which_one_also_without_the_service(enrol: Enrol, agent: Agent) -> None:
+    """Words fit more than was meant; a turn is named by its id, and goes with what was learnt from it alone."""
+    home = enrol()
+    provider = agent(home)
+    for text in ("the crm runs on port 8080", "the port of the crm is written in compose.yaml"):
+        provider.sync_turn(text, "Noted.")
+    told = ask(provider, "forget", query="crm port")
+    assert ([], 2) == (told["forgotten"], len(told["matches"]))
+    assert 2 == len(ask(provider, "search", query="crm port")["results"])
+    wrong = next(each["id"] for each in told["matches"] if "8080" in each["text"])
+    assert [wrong] == ask(provider, "forget", block=wrong)["forgotten"]
+    assert ["retract", {"turns": [wrong]}] == [kept(home)[-1].kind, kept(home)[-1].body]
+    (left,) = ask(provider, "search", query="crm port")["results"]
+    assert "compose.yaml" in left["user"]
+
+
 def test_stats_tell_of_this_machine_and_of_the_pipeline(enrol: Enrol, agent: Agent, service: Service) -> None:
     """Also when only one of the two can be told."""
     service.body = b'{"stages": []}'
