@@ -36,7 +36,8 @@ _EXACT = re.compile(
 )
 _DECIDES = re.compile(
     r"""\b(?:
-      decided?|decision|agreed|let'?s\ (?:use|go|keep)|we(?:'ll)?\ (?:use|go\ with)|always|never|no\ \w+|instead|must
+      decided?|decision|agreed|let'?s\ (?:use|go|keep)|we(?:'ll)?\ (?:use|go\ with)|always|never|instead|must
+    | no\ (?!problem|worr|idea|thank|way|one|doubt)\w+
     | from\ now\ on | only
     | entschieden|beschlossen|immer|nie|niemals|kein\w*|stattdessen|ab\ jetzt|nur|wir\ nehmen
     | beslutat|bestämt|alltid|aldrig|ing[ea]\w*|istället|hädanefter|bara|vi\ kör
@@ -65,14 +66,14 @@ class _Sentence:
 def lines(turns: Iterable[Said], known: str = "") -> list[str]:
     """The lines that hold exact values, at most 300 tokens of them, as they were said. `turns` come newest first.
 
-    What `known`, a text that the model gets anyway, already says is left out.
+    What a line of `known`, a text that the model gets anyway, already says is left out.
     """
-    said = set(content_words(known))
+    said = [set(content_words(line)) for line in known.splitlines()]
     found: dict[str, _Sentence] = {}
     for age, turn in enumerate(turns):
         for sentence in _sentences(turn, age):
             words = set(content_words(sentence.text))
-            if words and not words <= said:
+            if words and not any(words <= line for line in said):
                 found.setdefault(" ".join(sentence.text.lower().split()), sentence)
     left, taken = _LINES_TOKENS, []
     for sentence in sorted(found.values(), key=lambda each: -each.worth):

@@ -102,6 +102,7 @@ def test_the_summary_is_given_at_most_300_tokens() -> None:
         ("it is ticket CRM-412", True),
         ("what runs on port 8080?", False),
         ("thanks, that was very kind of you", False),
+        ("no problem at all", False),
         ("good morning 😀", False),
     ],
 )
@@ -113,3 +114,5 @@ def test_values_and_decisions_are_told_from_talk(text: str, carried: bool) -> No
 def test_what_the_brief_says_is_not_said_twice() -> None:
     """The budget is for what the model would not get otherwise."""
     assert [] == carry.lines([Said("1 May", "compose on port 8080", "")], known="- crm: compose on port 8080")
+    scattered = "- crm: compose is used\n- shop: runs on port 9000\n- ticket: number 8080"
+    assert 1 == len(carry.lines([Said("1 May", "compose on port 8080", "")], known=scattered))
