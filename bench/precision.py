@@ -38,6 +38,7 @@ from .scopes import fill_scopes
 
 QUESTIONS = Path(__file__).with_suffix(".jsonl")
 BESIDE = 10_000
+CENTRES, NOISE = 256, 0.05
 SETTLED_WITHIN_S, HOT_WITHIN_S, ASK_WITHIN_MS = 60.0, 120.0, 5_000
 POLL_S = 0.1
 SHOWN = 12  # of the worst
@@ -123,7 +124,9 @@ async def _distract(
             found = await scopes.resolve(
                 conn, scope.install, profile=scope.profile, principal=scope.principal, accept_unenrolled=False
             )
-        await fill_scopes(endpoints.postgres_admin_dsn or "", embedder, [(found, blocks)], seed=seed)
+        dsn, wanted = endpoints.postgres_admin_dsn or "", [(found, blocks)]
+        # Nearly without noise: evidence is how far a cosine stands above the mean, so both must be real sentences'.
+        await fill_scopes(dsn, embedder, wanted, seed=seed, centres=CENTRES, noise=NOISE)
     finally:
         await db.close()
         await embedder.close()

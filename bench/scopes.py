@@ -72,10 +72,18 @@ async def fill(
     return made
 
 
-async def fill_scopes(admin_dsn: str, embedder: Embedder, wanted: Sequence[tuple[Scope, int]], *, seed: int) -> None:
-    """Give each scope so many blocks more."""
+async def fill_scopes(
+    admin_dsn: str,
+    embedder: Embedder,
+    wanted: Sequence[tuple[Scope, int]],
+    *,
+    seed: int,
+    centres: int = CENTRES,
+    noise: float = NOISE,
+) -> None:
+    """Give each scope so many blocks more. Noise is cheap, and takes each block a little out of E5's narrow cone."""
     pick = random.Random(seed)  # noqa: S311 - a seed is the point
-    centres = await embedder.passages([_sentence(pick) for _ in range(CENTRES)])
+    rows = await embedder.passages([_sentence(pick) for _ in range(centres)])
     admin = await asyncpg.connect(admin_dsn)
     try:
         await pgvector.asyncpg.register_vector(admin)
@@ -83,7 +91,7 @@ async def fill_scopes(admin_dsn: str, embedder: Embedder, wanted: Sequence[tuple
         await admin.execute("SET session_replication_role = replica; SET synchronous_commit = off")
         await admin.execute("CREATE TEMP TABLE said (block_id uuid, tenant_id uuid, scope_id uuid, words text[])")
         for number, (scope, blocks) in enumerate(wanted):
-            writer = _Writer(admin, scope, pick, np.random.default_rng(seed + number), centres, embedder)
+            writer = _Writer(admin, scope, pick, np.random.default_rng(seed + number), rows, noise, embedder.model)
             await writer.fill(blocks)
             await admin.execute(
                 "UPDATE scopes SET generation = generation + 1 WHERE scope_id = $1", scope.profile_scope
@@ -103,10 +111,11 @@ class _Writer:
         pick: random.Random,
         noise: np.random.Generator,
         centres: Vectors,
-        embedder: Embedder,
+        length: float,
+        model: str,
     ) -> None:
         self._conn, self._scope, self._pick, self._noise = conn, scope, pick, noise
-        self._centres, self._model = centres, embedder.model
+        self._centres, self._length, self._model = centres, length, model
         self._entities: list[tuple[UUID, str]] = []
 
     async def fill(self, blocks: int) -> None:
@@ -209,7 +218,7 @@ class _Writer:
     def _vectors(self, count: int) -> Vectors:
         centres = self._centres[self._noise.integers(len(self._centres), size=count)]
         noise = self._noise.standard_normal(centres.shape, dtype=np.float32)
-        noise *= NOISE / np.linalg.norm(noise, axis=1, keepdims=True)
+        noise *= self._length / np.linalg.norm(noise, axis=1, keepdims=True)
         rows = centres + noise
         found: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return found

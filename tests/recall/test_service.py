@@ -183,7 +183,7 @@ async def test_an_answer_is_kept_until_memory_moves_on(nele, ask, cache):
     assert again.rung is Rung.CACHE
     assert (again.context, again.items) == (first.context, first.items)
 
-    await nele.tell("crm", "uses_debug_port", "9229")
+    await nele.tell("crm", "runs_on_port", "9229")
     after = await ask("which port does the crm run on?")
     assert after.rung is not Rung.CACHE
     assert {item.block.object for item in after.items} == {"8080", "9229"}
