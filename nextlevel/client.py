@@ -179,6 +179,17 @@ class Client:
         given = {"name": name} | ({} if type is None else {"type": type})
         return self._call("GET", f"/v1/entities?{urlencode([*asdict(scope).items(), *given.items()])}")
 
+    def discussed(
+        self, name: str, scope: ScopeName, *, since: str | None = None, before: str | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """What was said of an entity, newest first: `session`, `turn_id`, `at`, `span`. Times in RFC 3339."""
+        given = {"name": name, "since": since, "before": before, "limit": str(limit)}
+        query = urlencode(
+            [*asdict(scope).items(), *((key, value) for key, value in given.items() if value is not None)]
+        )
+        said: list[dict[str, Any]] = self._call("GET", f"/v1/entities/discussed?{query}")["said"]
+        return said
+
     def merge(self, keep: str, merge: str, scope: ScopeName) -> dict[str, Any]:
         """Let the entity of one name be that of another, which is returned; `split` takes it back."""
         return self._call("POST", "/v1/entities/merge", {"scope": asdict(scope), "keep": keep, "merge": merge})

@@ -1,4 +1,4 @@
-"""Entities by hand: GET /v1/entities shows one, POST /v1/entities/merge joins two, /split takes them apart."""
+"""/v1/entities: GET shows one, /discussed what was said of it; POST /merge joins two, /split takes them apart."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from nextlevel.model import EntityType, Scope
-from nextlevel.store import merges
+from nextlevel.store import entities, merges
 from nextlevel.store.entities import LONGEST_NAME
 from nextlevel.store.merges import Entity
 
@@ -72,6 +72,38 @@ class EntityOut(BaseModel):
             blocks=entity.blocks,
             merges=past,
         )
+
+
+class SaidOut(BaseModel):
+    """Words of a turn that speak of an entity."""
+
+    session: str
+    turn_id: str
+    at: datetime
+    span: str
+
+
+class DiscussedOut(BaseModel):
+    said: list[SaidOut]
+
+
+@router.get("/v1/entities/discussed")
+async def discussed(
+    caller: CallerOf,
+    services: ServicesOf,
+    of: ScopeQuery,
+    name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)],
+    type: EntityType | None = None,
+    since: AwareDatetime | None = None,
+    before: AwareDatetime | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> DiscussedOut:
+    """What was said of an entity, newest first, and in which sessions."""
+    scope = await caller.scope(of)
+    async with services.db.memory(scope) as conn:
+        entity = await merges.find(conn, scope, name, type)
+        found = await entities.discussed(conn, scope, entity, since=since, before=before, limit=limit)
+    return DiscussedOut(said=[SaidOut(**each) for each in found])
 
 
 @router.get("/v1/entities")

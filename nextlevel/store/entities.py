@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from nextlevel.lang.normal import normal_name
@@ -49,6 +51,14 @@ async def revision(conn: Connection, scope: Scope) -> int:
 async def raise_revision(conn: Connection, scope: Scope) -> None:
     """Names went or mean something else: whoever keeps them must read them all again."""
     await conn.execute(SQL.entities.raise_revision, scope.tenant_id, scope.user_scope)
+
+
+async def discussed(
+    conn: Connection, scope: Scope, entity: UUID, *, since: datetime | None, before: datetime | None, limit: int
+) -> list[dict[str, Any]]:
+    """In which sessions an entity was spoken of, by which turn, when, and in which words; newest first."""
+    rows = await conn.fetch(SQL.entities.discussed, scope.tenant_id, entity, since, before, limit)
+    return [dict(row) for row in rows]
 
 
 async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:

@@ -1,8 +1,9 @@
-"""`nextlevel entity show`, `merge`, `split`: who and what is known, and two that are one."""
+"""`nextlevel entity show`, `said`, `merge`, `split`: who and what is known, and two that are one."""
 
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,9 @@ from .service import AsJson, Install, Profile, connect, scope
 from .show import console, printable
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Show entities, join two that are one, or split one."
+    add_completion=False,
+    no_args_is_help=True,
+    help="Show entities and what was said of them, join two that are one, or split one.",
 )
 
 Name = Annotated[str, typer.Argument(help="Any of its names.")]
@@ -28,6 +31,28 @@ def show(
 ) -> None:
     """Show an entity: its names, how many memories speak of it, what was merged into it or split off."""
     _print(connect().entity(name, scope(install, profile), type=type_), as_json)
+
+
+@app.command("said", epilog=examples("nextlevel entity said crm --on 2026-06-03     what was said of it on 3 June"))
+def said(
+    name: Name,
+    on: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only on this day, here.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How much, latest first.")] = 20,
+    install: Install = "local",
+    profile: Profile = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Show what was said of an entity, and in which session."""
+    day = {} if on is None else {"since": _time(on), "before": _time(on + timedelta(days=1))}
+    found = connect().discussed(name, scope(install, profile), limit=limit, **day)
+    if as_json:
+        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    out = console()
+    if not found:
+        out.print("nothing was said of it then" if on else "nothing was said of it")
+    for each in found:
+        out.print(printable(f"{each['at'][:16]}  session {each['session']}: {each['span']}"))
 
 
 @app.command("merge", epilog=examples("nextlevel entity merge Florian Flo       Flo is Florian from here on"))
@@ -59,6 +84,11 @@ def split(
 ) -> None:
     """Take an entity apart: undo a merge, or give blocks to a new entity. `merge` takes it back."""
     _print(connect().split(entity, name, scope(install, profile), blocks=block or ()), as_json)
+
+
+def _time(midnight: datetime) -> str:
+    """A local time as the service reads it."""
+    return midnight.astimezone().isoformat()
 
 
 def _print(found: dict[str, Any], as_json: bool) -> None:

@@ -19,6 +19,7 @@ ENDPOINTS = [
     ("GET", f"/v1/blocks/{NOBODYS}/history?install=nele", None),
     ("GET", "/v1/graph?install=nele", None),
     ("GET", "/v1/entities?install=nele&name=crm", None),
+    ("GET", "/v1/entities/discussed?install=nele&name=crm", None),
     ("POST", "/v1/entities/merge", {"keep": "crm", "merge": "shop", "scope": scope()}),
     ("POST", "/v1/entities/split", {"entity": "crm", "name": "shop", "scope": scope()}),
     ("GET", "/v1/trace/nele:1", None),

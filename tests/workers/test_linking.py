@@ -1,8 +1,11 @@
 """What is said of "it", "she" and "the tests" lands on the right entity: whole turns, on real stores."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 
-from tests.support.builders import event
+from nextlevel.store import entities, merges
+from tests.support.builders import NOON, event
 
 
 async def test_it_is_the_thing_that_was_named_last(bench):
@@ -54,3 +57,19 @@ async def test_a_declined_name_is_no_second_person(bench):
     )
     people = await bench.rows("SELECT name FROM entities WHERE type = 'person'")
     assert ["Florian Amsel"] == [row["name"] for row in people]
+
+
+async def test_what_was_said_of_it_on_a_day_is_a_question_to_the_graph(bench):
+    """session —discussed→ entity: with the words, and without the other days and things."""
+    june = {"at": (NOON - timedelta(days=1)).isoformat(), "session": "earlier"}
+    await bench.remember(replace(event("waldseilgarten-crm uses Postgres 16.", seq=1), **june))
+    await bench.remember(
+        event("waldseilgarten-crm runs on port 8080.", seq=2), event("harbour-api runs on port 9090.", seq=3)
+    )
+    scope = await bench.scope()
+    async with bench.ctx.db.memory(scope) as conn:
+        crm = await merges.find(conn, scope, "waldseilgarten-crm")
+        said = await entities.discussed(conn, scope, crm, since=NOON, before=NOON + timedelta(days=1), limit=10)
+    assert [("s1", "home:2", "waldseilgarten-crm runs on port 8080")] == [
+        (each["session"], each["turn_id"], each["span"].rstrip(".")) for each in said
+    ]

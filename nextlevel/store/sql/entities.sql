@@ -81,3 +81,13 @@ SELECT $1, b.block_id, $3, b.scope_id FROM blocks b WHERE b.tenant_id = $1 AND b
 SELECT x.merge_id, x.kept, x.merged, e.name, e.normal_name, x.aliases, x.blocks, x.shared, x.merged_at, x.split_at
   FROM entity_merges x JOIN entities e ON e.tenant_id = x.tenant_id AND e.entity_id = x.merged
  WHERE x.tenant_id = $1 AND x.kept = $2 ORDER BY coalesce(x.split_at, x.merged_at) DESC, x.merge_id;
+
+-- name: discussed
+-- session —discussed→ entity, with the words, newest first. A turn of which something was forgotten is quoted no more.
+-- $1 tenant · $2 entity · $3 since or null · $4 before or null · $5 at most
+SELECT t.session, t.id AS turn_id, s.at, s.span FROM mentions m
+  JOIN block_sources s USING (tenant_id, block_id)
+  JOIN turns t ON t.tenant_id = s.tenant_id AND t.id = s.turn_id AND NOT t.hidden
+ WHERE m.tenant_id = $1 AND m.entity_id = $2
+   AND ($3::timestamptz IS NULL OR s.at >= $3) AND ($4::timestamptz IS NULL OR s.at < $4)
+ GROUP BY t.session, t.id, s.at, s.span ORDER BY s.at DESC, t.id, s.span LIMIT $5;

@@ -62,11 +62,14 @@ def link(candidate: Candidate, aliases: Aliases, said: Heard = Heard()) -> Candi
         if not about or each.casefold() != candidate.subject.casefold()
     ]
     entities = tuple(dict.fromkeys([*about, *own, *named]))[:MOST_ENTITIES]
+    project = _project(candidate, name, entities, aliases, said, before)
+    if project != candidate.project:  # the extractor named another, which was in focus and is not spoken of
+        entities = tuple(each for each in entities if each[0] != candidate.project or each in named)
     return replace(
         candidate,
         subject=name,
         entities=entities,
-        project=_project(candidate, name, entities, aliases, said, before),
+        project=project,
         may_be=tuple(rival.name for rival in subject.rivals),
     )
 
