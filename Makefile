@@ -8,7 +8,7 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline bench-store bench-extraction bench-host check fix dist clean links
+.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline bench-store bench-extraction bench-precision bench-host check fix dist clean links
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,9 @@ bench-extraction: setup ## how fast the rules read a turn, how long the worst me
 
 bench-store: setup ## how long it takes to store and to link a turn in memories of 1,000 to 100,000 blocks (4 minutes)
 	@$(BIN)/python -m bench.store $(ARGS)
+
+bench-precision: setup ## are the injected lines right, and none injected for nothing, among 10,000 other blocks (2 minutes)
+	@$(BIN)/python -m bench.precision $(ARGS)
 
 bench-pipeline: setup ## how fast a turn becomes memory, one by one and from a backlog (2 minutes)
 	@$(BIN)/python -m bench.pipeline $(ARGS)
