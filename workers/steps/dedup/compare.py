@@ -7,10 +7,11 @@ alike their words are. What is left over on both sides makes them two, unless on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
+from .. import predicates
 from .reading import Reading
 from .terms import VALUES, Kind, Term
 
@@ -54,6 +55,7 @@ class Leftover:
 
 def compare(old: Reading, new: Reading) -> Found | None:
     """How the later fact relates to the earlier one; None: they stand side by side."""
+    old, new = _of_the_thing(old, new), _of_the_thing(new, old)
     if _strangers(old, new):
         return None
     subjects = subjects_of(old, new)
@@ -67,6 +69,18 @@ def compare(old: Reading, new: Reading) -> Found | None:
         return _denies(old, new, left, subjects)
     told_again = _told_again(old, new, left, subjects)
     return told_again or _replaced_by_name(old, new, subjects) or _excludes(old, new, left, subjects)
+
+
+def _of_the_thing(said: Reading, other: Reading) -> Reading:
+    """ "The user wants dates in ISO format" as of the dates, where the other is: "dates are in ISO format"."""
+    by_user = bool(said.subject) and all("user" in term.meanings for term in said.subject)
+    if said.predicate.family != "wish" or not by_user or any("user" in term.meanings for term in other.all):
+        return said
+    thing = tuple(term for term in said.head if _said(term, other.subject))
+    if not thing or len(thing) < len(other.subject):
+        return said
+    rest = tuple(term for term in said.head if term not in thing)
+    return replace(said, subject=thing, head=rest, predicate=predicates.get("is"))
 
 
 def subjects_of(old: Reading, new: Reading) -> Subjects:

@@ -22,6 +22,7 @@ _CHUNK = re.compile(r"[^\s,;()\[\]{}\"“”„«»?!、。，；（）「」]+"
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
+_POLISH_CASE = re.compile("(?<=..)[ęą]$")
 _UMLAUT = re.compile("([aou])e")
 _OUTER = ".,;:!?'’`*…"
 _POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$", re.IGNORECASE)
@@ -182,7 +183,7 @@ def _cut(run: str) -> Iterator[str]:
 def _phrased(words: Sequence[str]) -> Iterator[Term]:
     """Terms of words, those of a phrase joined."""
     known = lexicon()
-    folded = [fold(word).replace("’", "'") for word in words]
+    folded = [_folded(word) for word in words]
     at = 0
     while at < len(words):
         for length in range(min(LONGEST_PHRASE, len(words) - at), 1, -1):
@@ -194,6 +195,12 @@ def _phrased(words: Sequence[str]) -> Iterator[Term]:
         else:
             yield _term(words[at], folded[at])
             at += 1
+
+
+def _folded(word: str) -> str:
+    """A word folded; a Polish ending that folding would hide ("Olę") as that of the bare name."""
+    bare = _POLISH_CASE.sub("a", word) if word[:1].isupper() or len(word) > len("się") else word
+    return fold(bare).replace("’", "'")
 
 
 def _term(word: str, folded: str) -> Term:
