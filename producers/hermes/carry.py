@@ -7,6 +7,7 @@ model, in the turns of tier 2: for the prompt of the summary, and for the turn a
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,11 @@ from nextlevel.safety import markers
 _TITLE = "Exact values from this conversation and from long-term memory:"
 MOST_TOKENS = 300
 _LINES_TOKENS = MOST_TOKENS - estimate_tokens(_TITLE)
-_SIDE_CHARS = 4_000
+_FRAME_TOKENS = 8
+"""What a line has around its sentence: the dash, the day, who said it."""
+_LEAST_TOKENS = 12
+_WITHIN_S = 0.03
+_SIDE_CHARS = 2_000
 """Of each text; what follows is mostly pasted."""
 _SENTENCE_CHARS = 240
 
@@ -59,28 +64,40 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     text: str
-    line: str
+    day: str
+    by_user: bool
     worth: float
 
+    @property
+    def line(self) -> str:
+        who = "" if self.by_user else ", the assistant"
+        return f'- {self.day}{who}: "{markers.escape(self.text)}"'
 
-def lines(turns: Iterable[Said], known: str = "") -> list[str]:
+
+def lines(turns: Iterable[Said], known: str = "", *, within_s: float = _WITHIN_S) -> list[str]:
     """The lines that hold exact values, at most 300 tokens of them, as they were said. `turns` come newest first.
 
-    What a line of `known`, a text that the model gets anyway, already says is left out.
+    What a line of `known`, a text that the model gets anyway, already says is left out. After `within_s` seconds older
+    turns are not looked at any more.
     """
-    said = [set(content_words(line)) for line in known.splitlines()]
+    ends = time.monotonic() + within_s
     found: dict[str, _Sentence] = {}
     for age, turn in enumerate(turns):
+        if time.monotonic() > ends:
+            break
         for sentence in _sentences(turn, age):
-            words = set(content_words(sentence.text))
-            if words and not any(words <= line for line in said):
-                found.setdefault(" ".join(sentence.text.lower().split()), sentence)
+            found.setdefault(" ".join(sentence.text.lower().split()), sentence)
+    said = [set(content_words(line)) for line in known.splitlines()]
     left, taken = _LINES_TOKENS, []
     for sentence in sorted(found.values(), key=lambda each: -each.worth):
-        cost = estimate_tokens(sentence.line) + 1
+        cost = estimate_tokens(sentence.text) + _FRAME_TOKENS
         if cost <= left:
-            taken.append(sentence)
-            left -= cost
+            words = set(content_words(sentence.text))
+            if words and not any(words <= line for line in said):
+                taken.append(sentence)
+                left -= cost
+        if left < _LEAST_TOKENS:
+            break
     order = {id(sentence): place for place, sentence in enumerate(found.values())}
     return [each.line for each in sorted(taken, key=lambda each: -order[id(each)])]  # oldest first, as it was said
 
@@ -93,11 +110,9 @@ def exact(text: str) -> list[str]:
 def _sentences(turn: Said, age: int) -> Iterator[_Sentence]:
     for text, by_user in ((turn.user, True), (turn.assistant, False)):
         for part in _SENTENCES.split(text[:_SIDE_CHARS]):
-            sentence = markers.escape(part)
-            worth = _worth(sentence, by_user=by_user)
+            worth = _worth(part, by_user=by_user)
             if worth > 0:
-                who = "" if by_user else ", the assistant"
-                yield _Sentence(sentence, f'- {turn.day}{who}: "{sentence}"', worth - age * 0.02)
+                yield _Sentence(part.strip(), turn.day, by_user, worth - age * 0.02)
 
 
 def _worth(sentence: str, *, by_user: bool) -> float:
