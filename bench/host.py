@@ -97,9 +97,10 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
                 wire |= await _host(home, sessions, echo=day == DAYS)
             await _settled(postgres)
         echoed = await postgres.fetchval("SELECT count(*) FROM blocks") - learnt
-        asked = await postgres.fetch("SELECT meta->>'recall' AS rung FROM turns WHERE session LIKE $1", f"%-day-{DAYS}")
-    rungs = Counter(row["rung"] for row in asked if row["rung"])
-    return {**_judge(people, wire, echoed, report), "rungs_on_the_last_day": dict(rungs)}
+        rungs = await _rungs(postgres)
+    figures = _judge(people, wire, rungs, report)
+    report.goal("memories made of what recall had said (echo)", echoed, most=0)
+    return {**figures, "echoed": echoed, "rungs_on_the_last_day": Counter(rungs.values())}
 
 
 def _messages(person: Person, day: int) -> list[str]:
@@ -210,7 +211,18 @@ async def _settled(postgres: asyncpg.Connection) -> None:
         quiet = quiet + 1 if not await postgres.fetchval("SELECT count(*) FROM turns WHERE finished_at IS NULL") else 0
 
 
-def _judge(people: Sequence[Person], wire: dict[str, list[str]], echoed: int, report: Report) -> dict[str, Any]:
+async def _rungs(postgres: asyncpg.Connection) -> dict[tuple[str, str], str]:
+    """By which rung of the ladder each question of the last day was answered: by session and words."""
+    rows = await postgres.fetch(
+        "SELECT session, user_text, meta->>'recall' AS rung FROM turns WHERE kind = 'turn' AND session LIKE $1",
+        f"%-day-{DAYS}",
+    )
+    return {(row["session"], row["user_text"]): row["rung"] for row in rows}
+
+
+def _judge(
+    people: Sequence[Person], wire: dict[str, list[str]], rungs: dict[tuple[str, str], str], report: Report
+) -> dict[str, Any]:
     blocks = {name: [_recalled(text) for text in texts] for name, texts in wire.items()}
     found = corrected = asked = 0
     missed: list[str] = []
@@ -226,7 +238,8 @@ def _judge(people: Sequence[Person], wire: dict[str, list[str]], echoed: int, re
             if fact.old and (lines := [line for line in told.splitlines() if _holds(line, fact.old)]):
                 stale.append(f"{fact.asked} {lines}")
             if not has:
-                missed.append(fact.correction or fact.told)
+                rung = rungs.get((f"{person.name}-day-{DAYS}", fact.asked))
+                missed.append(f"{fact.correction or fact.told} ({fact.asked} {rung}: {recalled or 'nothing'})")
     leaks = sum(
         _holds(recalled, fact.value)
         for person in people
@@ -241,13 +254,12 @@ def _judge(people: Sequence[Person], wire: dict[str, list[str]], echoed: int, re
     report.goal("continuity: share of the facts that reached the model", found / asked, least=CONTINUITY)
     report.goal("values that reached another person's model", leaks, most=0)
     report.goal("corrected facts that came in their old form", len(stale), most=0)
-    report.goal("memories made of what recall had said (echo)", echoed, most=0)
     table(
         "a week of four people",
         ("", "n"),
         [["facts asked for on the last day", str(asked)], ["of these in the request to the model", str(found)],
          ["corrected facts", str(corrected)], ["of these in their old form", str(len(stale))],
-         ["values of somebody else", str(leaks)], ["memories made of recall", str(echoed)],
+         ["values of somebody else", str(leaks)],
          ["messages", str(len(every))], ["injected tokens a message, mean", f"{tokens:.1f}"]],
     )  # fmt: skip
     for name, those in (("missed", missed), ("old form", stale)):
@@ -260,7 +272,6 @@ def _judge(people: Sequence[Person], wire: dict[str, list[str]], echoed: int, re
             "corrected": corrected,
             "stale": len(stale),
             "leaks": leaks,
-            "echoed": echoed,
         },
         **{"messages": len(every), "injected_tokens_mean": round(tokens, 1), "missed": missed},
     }

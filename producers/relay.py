@@ -75,13 +75,13 @@ class Outbox:
     async def _turn(self) -> int:
         db = await self._open()
         now = time.monotonic()
-        if now >= self._missed_at:
-            self._missed_at = now + MISSED_EVERY_S
-            await self._look_for_missed()
         version = (await self._rows("PRAGMA data_version"))[0]["data_version"]
         if version == self._seen_version and now < self._receipts_at:
             return 0
-        await self._settle(db)
+        await self._settle(db)  # first of all: a home restored from a backup must not give its numbers a second time
+        if now >= self._missed_at:
+            self._missed_at = now + MISSED_EVERY_S
+            await self._look_for_missed()
         sent = 0
         while claimed := await self._claim(db):
             await self._send(db, claimed)

@@ -44,7 +44,9 @@ async def history(path: Path) -> AsyncIterator[Progress]:
         UnusableFile: the host's store can't be read.
         ShortTermUnavailable: tier 2 can't be written; a repetition goes on from there.
     """
-    async for each in _bring(of(path), lane="backfill", since=0.0, wanted=lambda _: True):
+    home = of(path)
+    await asyncio.to_thread(home.before_first_write)
+    async for each in _bring(home, lane="backfill", since=0.0, wanted=lambda _: True):
         yield each
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,11 +17,13 @@ import pytest
 from redis.asyncio import Redis
 
 from nextlevel.event import decode
+from nextlevel.producers.hermes.config import Config, save
 from nextlevel.producers.homes import register_home, unregister_home
 from nextlevel.producers.relay import Relay
 from nextlevel.producers.shortterm.database import Database, path_of
 from nextlevel.producers.shortterm.outbox import Draft, append
 from nextlevel.settings import Settings
+from tests.support import hermes
 from tests.support.stores import TestValkey
 
 MakeHome = Callable[[str], Database]
@@ -193,3 +196,19 @@ def test_a_wrong_setting_is_told(data_dir: Path) -> None:
     command = [sys.executable, "-m", "nextlevel.producers.relay"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (2, True) == (done.returncode, "setting log_level" in done.stderr)
+
+
+async def test_what_no_hook_brought_is_found_in_the_hosts_own_store(
+    ours: Settings, make_home: MakeHome, valkey: TestValkey
+) -> None:
+    """By the lane for what can wait; a store that can't be read holds up no delivery."""
+    database, other = make_home("k3v9"), make_home("p7q2")
+    for each in (database, other):
+        save(each.home, Config(install=each.base, home=str(each.home)))
+        say(each, f"live of {each.base}")
+    hermes.run("past_sessions", database.home, {"at": time.time() - 7_200})
+    (other.home / "state.db").write_bytes(b"no database at all" * 100)
+    async with relay(ours, valkey.url) as running:
+        await running.round()
+    assert ["live of k3v9", "live of p7q2"] == sorted(await on_stream(valkey.url))
+    assert "Which port has the CI?" in await on_stream(valkey.url, "nl:turns:bulk")
