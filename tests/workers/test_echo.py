@@ -1,5 +1,6 @@
 """What recall showed is never learnt again, on whatever way it comes back; that the assistant uses it is use."""
 
+import asyncio
 import json
 from contextlib import contextmanager
 from dataclasses import replace
@@ -69,12 +70,19 @@ def _provider(path, session):
     return provider
 
 
+async def arrived(bench, count):
+    """Take turns in until so many are there: the plugin sends them aside of its caller."""
+    async with asyncio.timeout(20):
+        while len(await bench.states()) < count:
+            await bench.ingest()
+
+
 async def test_nothing_comes_back_by_the_plugin_and_the_assistants_use_renews_the_block(bench, valkey, tmp_path):
     """The whole circle: told, recalled, repeated by the assistant, pasted by the user, paraphrased."""
     await streams.ensure_group(bench.ctx.redis)
     with agent((tmp_path / "home").resolve(), valkey.url) as (provider, service):
         provider("s1").sync_turn(PORT, "Noted.")
-        await bench.ingest()
+        await arrived(bench, 1)
         await bench.drain()
         before = await memory(bench)
         assert 1 == len(before[0])
@@ -87,7 +95,7 @@ async def test_nothing_comes_back_by_the_plugin_and_the_assistants_use_renews_th
         speaker.sync_turn("which port does it use?", f"From memory:\n{line}\nSo it runs on port 8080.")
         speaker.sync_turn(f"you said\n{line}\nis that still so?", "Yes, eighty-eighty it is.")
         speaker.sync_turn(f"<memory-context>\n{context}\n</memory-context>\nok?", f"{HEADER}\n{line}\n\nOK.")
-        await bench.ingest()
+        await arrived(bench, 4)
         await bench.drain()
 
     assert 4 == len(await bench.states())
