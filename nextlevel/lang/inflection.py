@@ -113,9 +113,9 @@ def _without_ending(word: str, endings: Iterable[Ending]) -> Iterator[str]:
 
 
 def _with_fleeting_vowel(stem: str) -> tuple[str, ...]:
-    """Polish drops the last e of a stem before an ending: Bartek, Bartka; Paweł, Pawła."""
+    """Polish drops the last e of a stem before an ending: Bartek, Bartka; Paweł, Pawła; Krzysiek, Krzyśka."""
     if len(stem) >= 3 and not set(stem[-2:]) & set("aeiouy"):
-        return (f"{stem[:-1]}e{stem[-1]}",)
+        return (f"{stem[:-1]}e{stem[-1]}", f"{stem[:-1]}ie{stem[-1]}")
     return ()
 
 

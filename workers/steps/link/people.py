@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nextlevel.lang.inflection import base_forms
 from nextlevel.lang.tokens import WORD
 from nextlevel.model import EntityType
 from nextlevel.store.entities import Known
@@ -80,12 +79,10 @@ def _is_of(words: tuple[str, ...], own: tuple[str, ...], mention: Mention) -> bo
 
 
 def _same(word: str, part: str, mention: Mention) -> bool:
-    return len(word) > 1 and (part in _forms(word, mention) or word in lexicon.short_for(part))
+    return len(word) > 1 and part in _forms(word, mention)
 
 
 def _forms(word: str, mention: Mention) -> tuple[str, ...]:
-    """What the word may be in the nominative; a listed given name is one already, where a subject may stand."""
-    if not mention.may_decline(word):
-        return (word, *lexicon.short_for(word))
-    forms = base_forms(word, mention.languages, name=True)
-    return (*forms, *lexicon.short_for(word))
+    """What the word may be in the first case, and the names that this is short for."""
+    forms = mention.cases_of(word)
+    return (*forms, *(name for form in forms for name in lexicon.short_for(form)))

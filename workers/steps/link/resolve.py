@@ -79,10 +79,7 @@ def _may_be_declined(words: tuple[str, ...], base: tuple[str, ...], known: Known
     """A person's name takes cases only, and the form must not be another name: "Hannes" is nobody's genitive."""
     if known.type is not EntityType.PERSON or not set(base) & set(parts(normal_name(known.name))):
         return True  # a noun ("mein Kollege") has all forms
-    changed = [(word, form) for word, form in zip(words, base, strict=True) if word != form]
-    return all(form in base_forms(word, mention.languages, name=True) for word, form in changed) and all(
-        mention.may_decline(word) for word, _ in changed
-    )
+    return all(word == form or form in mention.cases_of(word) for word, form in zip(words, base, strict=True))
 
 
 def _initials(mention: Mention, aliases: Aliases) -> list[Known]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nextlevel.lang.detect import certain, language
-from nextlevel.lang.inflection import LANGUAGES
+from nextlevel.lang.inflection import LANGUAGES, base_forms
 from nextlevel.lang.normal import normal_name
 from nextlevel.lang.tokens import WORD, fold, stop_words
 
@@ -94,10 +94,19 @@ class Mention:
             return False
         return any(self.key in stop_words(each) for each in {self.languages[0], "en"} & set(LANGUAGES))
 
+    def cases_of(self, word: str) -> tuple[str, ...]:
+        """What a person's name that stands here may be in the first case, as it stands first of all."""
+        if not self.may_decline(word):
+            return (word,)
+        polish = self.languages[0] == "pl"
+        return base_forms(word, ["pl"] if polish else [each for each in self.languages if each != "pl"], name=True)
+
     def may_decline(self, word: str) -> bool:
         """Whether a person's name may stand here in another case than the first; "Hannes" is nobody's genitive."""
         if lexicon.is_given_name(word) and (not self.word_before or self.languages[0] != "pl"):
             return False
+        if word.endswith("a") and not self.word_before and not lexicon.negates(self.word_after):
+            return False  # a Polish genitive, or a woman's name: at a sentence's start the latter
         if self.languages[0] == "de" and self.word_before:  # a genitive owns something, which has a capital
             return self.word_after[:1].isupper()
         return self.languages[0] == "pl" or self.word_after != ""
