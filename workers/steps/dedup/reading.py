@@ -98,7 +98,8 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
     everything = [*said, *more]
     denied = any({"negation", "gone"} & term.classes or "no_longer" in term.meanings for term in said)
     forbids = known.name == "dislikes"
-    about = _weighing(read(subject))
+    named = read(subject)
+    about = _weighing(named) or tuple(named)  # "the team" is all that some facts are about
     return Reading(
         subject=about,
         predicate=known,

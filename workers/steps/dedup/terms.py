@@ -117,13 +117,15 @@ def read(text: str) -> list[Term]:
 
 
 def _joined(terms: list[Term]) -> list[Term]:
-    """Terms that mean something else beside their neighbour: two weeks are 14 days, and "since May" is a month."""
+    """Terms that mean something else beside their neighbour: two weeks are 14 days, "room 4" is a room."""
     found: list[Term] = []
     for term in terms:
         before = found[-1] if found else None
         if before and before.kind is Kind.NUMBER and before.form.isdigit() and "week" in term.meanings:
             found[-1] = Term(str(7 * int(before.form)), Kind.NUMBER)
             term = replace(term, meanings=frozenset({"day"}))
+        elif before and term.kind is Kind.NUMBER and "numbered" in before.classes:
+            term = replace(term, kind=Kind.IDENTIFIER)
         elif before and not before.classes.isdisjoint({"start", "until", "scope"}):
             day = dates.month_named(term.form)
             term = term if day is None else Term(term.form, Kind.DATE, day=day)
