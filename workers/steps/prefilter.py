@@ -36,8 +36,8 @@ _FEWEST_OWN_WORDS = 3
 """Beside a paste, so many words of the user's own make it worth reading."""
 _FEWEST_OPEN_WORDS, _LONG_WORDS = 2, 5
 """Content words: fewer that are unread are no matter, so many are one whatever they are."""
-_TOLD = 80
-"""Characters of a piece that a reason shows."""
+_TOLD, _MOST_TOLD = 80, 20
+"""Characters of a piece that a reason shows, and reasons of a turn: a paste may leave hundreds open."""
 _SIGN = re.compile(r"[\d`]|(?<=\w\s)[A-ZÀ-ÞŁŚŻŹĆ]\w+")
 """A digit, a code mark, a capital inside a sentence."""
 
@@ -100,7 +100,7 @@ def left_open(turn: Turn, extraction: Extraction) -> tuple[str, ...]:
     accepts = "acceptance" in score(turn).reasons
     if accepts and all(each.provenance is not Provenance.USER_ACCEPTED for each in extraction.candidates):
         found.append("accepts something")
-    return tuple(found)
+    return tuple(found[:_MOST_TOLD])
 
 
 def _half_read(extraction: Extraction) -> Iterator[tuple[str, str]]:

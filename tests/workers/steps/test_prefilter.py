@@ -91,6 +91,13 @@ def test_what_the_rules_read_or_rightly_passed_over_is_not_asked_again(text: str
     assert () == left_open(_turn(text), extract(_turn(text)))
 
 
+def test_what_a_paste_leaves_open_is_told_in_brief() -> None:
+    long = _turn("\n".join(f"the Lindqvist shelf number {n} wobbles near the door of the hall" for n in range(200)))
+    found = left_open(long, extract(long))
+    assert 0 < len(found) <= 20
+    assert all(len(each) < 120 for each in found)
+
+
 def test_a_yes_to_what_the_rules_did_not_understand_is_left_open() -> None:
     yes = _turn("yes, do that")
     vague = replace(_turn("and now?"), assistant_text="I could wrap the sheds in felt.")
