@@ -113,3 +113,57 @@ def test_the_value_of_a_slot_with_more_beside_it_is_more_exact():
     old = block(object_="port 8080", key="port", value="8080")
     decision = decide(candidate(object_="8080 behind Caddy", key="port", value="8080"), [old])
     assert (Verdict.REFINES, old, True) == (decision.verdict, decision.rival, decision.closes)
+
+
+@pytest.mark.parametrize(
+    ("told", "again"),
+    [
+        (("Marit", "leads", "the search team"), ("search team", "is led by", "Marit")),
+        (("indexer", "uses", "port 9200"), ("port 9200", "taken_by", "the indexer")),
+        (("user", "prefers", "short answers"), ("user", "bevorzugt", "kurze Antworten")),
+        (("Krokus", "działa na porcie", "9055"), ("Krokus", "lyssnar på port", "9055")),
+        (("quillfeed", "监听", "7410"), ("quillfeed", "runs_on_port", "7410")),
+        (("report", "deadline", "3 November"), ("report", "deadline", "3/11")),
+        (("box", "has", "4x A100"), ("box", "has", "four A100")),
+    ],
+)
+def test_one_fact_in_other_words_order_or_language_is_the_same(told, again):
+    """Else it would stand in memory as often as it is worded anew."""
+    assert Verdict.SAME is verdict(candidate(*again), block(subject=told[0], predicate=told[1], object_=told[2]))
+
+
+@pytest.mark.parametrize(
+    ("told", "new"),
+    [
+        (("Ana", "replaces", "Boris"), ("Boris", "replaces", "Ana")),
+        (("orchard staging", "uses", "Postgres 15"), ("orchard production", "uses", "Postgres 14")),
+        (("user", "wants", "bullets in notes"), ("user", "dislikes", "bullets in letters")),
+        (("user", "prefers", "spaces in Python"), ("user", "prefers", "tabs in Go")),
+        (("make lint", "behaves", "runs before make test"), ("make lint", "behaves", "runs after make docs")),
+        (("node", "has_version", "24.1 in the monorepo"), ("node", "has_version", "22.14 in the mobile repo")),
+        (("project", "noted", "the lamps go off at 23:00"), ("project", "noted", "we sit on the spring branch now")),
+        (("Nadia", "works_on", "ticket 41"), ("Nadia", "works_on", "ticket 57")),
+        (("app", "uses", "vue.js"), ("app", "uses", "chart.js")),
+    ],
+)
+def test_what_differs_in_a_guarded_word_is_another_fact(told, new):
+    """A false merge loses a block for good."""
+    assert Verdict.DISTINCT is verdict(candidate(*new), block(subject=told[0], predicate=told[1], object_=told[2]))
+
+
+@pytest.mark.parametrize(
+    "denial",
+    ["no longer drinks", "trinkt nicht mehr", "dricker inte längre", "już nie pije", "不再喝"],
+)
+def test_a_no_longer_ends_a_fact_in_every_language(denial):
+    """Whatever the language, "coffee" and "coffee no longer" must not both be recalled."""
+    assert Verdict.UPDATES is verdict(
+        candidate("user", denial, "coffee"), block(subject="user", predicate="drinks", object_="coffee")
+    )
+
+
+def test_what_says_more_but_not_all_leaves_the_other_standing():
+    """The phone number is news; the company it was told with is not in it."""
+    old = block(subject="Odette", predicate="is", object_="contact at Larkfield")
+    decision = decide(candidate("Odette", "is", "contact, mornings only, phone 0151 17342"), [old])
+    assert (Verdict.REFINES, False) == (decision.verdict, decision.closes)
