@@ -136,6 +136,18 @@ async def test_a_no_longer_closes_a_fact_and_keeps_its_history(bench):
     assert not any("8080" in object_ for _, _, object_ in await bench.facts("active"))
 
 
+async def test_a_no_longer_closes_nothing_of_another_project(bench):
+    """The folder in which it is said tells of which project."""
+    crm, shop = ({"project": {"name": name}} for name in ("waldseilgarten-crm", "fernhollow-shop"))
+    await bench.remember(
+        event("We use Redis here.", seq=1, meta=crm),
+        replace(event("We use Redis here.", seq=2, meta=shop), session="s2"),
+        replace(event("We no longer use Redis.", seq=3, meta=crm), session="s3"),
+    )
+    facts = await bench.facts()
+    assert {"fernhollow-shop"} == {subject for subject, predicate, _ in facts if predicate == "uses_database"}
+
+
 async def test_another_persons_turn_cannot_be_taken_back(bench):
     """Its number can be guessed; whose it is cannot be changed by asking."""
     await bench.remember(FACT)

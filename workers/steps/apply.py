@@ -16,6 +16,7 @@ from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
 from . import choices, classify, dedup, timeline
+from .extract.rules.focus import told_project
 from .found import Found
 from .timeline import Place
 
@@ -248,10 +249,16 @@ async def _link(conn: Connection, claim: Claim, block: Block, candidate: Candida
 
 
 async def _retract(conn: Connection, claim: Claim, text: str, applied: Applied) -> None:
-    """Close the block that a "no longer" speaks of: the best match by words, if it is one."""
+    """Close the block that a "no longer" speaks of: the best match by words, if it is one. Never one of another project
+    than the turn's, nor one that was told after it."""
     wanted = set(content_words(text))
+    numbers = {word for word in wanted if word[:1].isdigit()}
+    project = told_project(claim.turn)
     for block in await blocks.near_words(conn, words(text), limit=5):
         held = set(content_words(f"{block.subject} {block.predicate} {block.object} {block.context}"))
+        elsewhere = project is not None and block.project not in (None, project)
+        if elsewhere or block.valid_from > claim.turn.at or not numbers <= held:
+            continue
         if wanted and len(wanted & held) / len(wanted) >= RETRACTS_FROM:
             await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
             applied.scopes.add(block.scope_id)
