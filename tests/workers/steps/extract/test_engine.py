@@ -126,6 +126,11 @@ def test_an_apostrophe_that_stands_for_is_is_told_from_one_that_owns(text: str, 
     assert (subject, predicate) in [(each.subject, each.predicate) for each in extract(_turn(text)).candidates]
 
 
+@pytest.mark.parametrize(("text", "is_dump"), [("ta 8044", False), ("8044 8045 8046 8047 8048", True)])
+def test_a_short_answer_with_a_number_in_it_is_no_dump(text: str, is_dump: bool) -> None:
+    assert is_dump == ("dump" in [dropped.why for dropped in extract(_turn(text)).dropped])
+
+
 def test_do_you_remember_is_a_question() -> None:
     assert () == extract(_turn("do you remember that my sister is Odile?")).candidates
 

@@ -39,6 +39,8 @@ class Why(StrEnum):
 LONGEST_CLAUSE = 600
 """Characters: nobody says so much in one breath, so it is pasted; and no pattern has to walk through it."""
 _LONGEST_WORD = 60
+_SHORT = 16
+"""Characters: so few are no data, whatever they are made of ("take 8044")."""
 _DATA_LINE = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|"
     r"at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
@@ -95,7 +97,9 @@ def unfit(clause: Clause) -> Why | None:
         return Why.QUOTE
     if "[redacted:" in text:
         return Why.SECRET
-    if _DATA_LINE.match(text) or _MARKUP.match(text) or len(_LETTER.findall(text)) < 0.3 * len(text):
+    if _DATA_LINE.match(text) or _MARKUP.match(text):
+        return Why.DUMP
+    if len(text) > _SHORT and len(_LETTER.findall(text)) < 0.3 * len(text):
         return Why.DUMP
     return None
 
