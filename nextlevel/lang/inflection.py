@@ -83,8 +83,8 @@ _NOUNS: dict[str, tuple[Ending, ...]] = {
 def base_forms(word: str, languages: Iterable[str] = LANGUAGES, *, name: bool = False) -> tuple[str, ...]:
     """What a folded word may be without its ending, itself first. `name`: a person's, of which no plural is made.
 
-    >>> base_forms("odettes", ["en"], name=True)
-    ('odettes', 'odette')
+    >>> base_forms("florians", ["en"], name=True)
+    ('florians', 'florian')
     >>> "bartek" in base_forms("bartka", ["pl"])
     True
     """
@@ -136,7 +136,7 @@ _CITATION: tuple[Ending, ...] = (
 def citation_forms(noun: str) -> tuple[str, ...]:
     """What a folded noun that stands in the plural, or with its article at the end, is in the dictionary.
 
-    >>> citation_forms("lamps"), "klubb" in citation_forms("klubben")
-    (('lamp',), True)
+    >>> citation_forms("lights"), "klubb" in citation_forms("klubben")
+    (('light',), True)
     """
     return tuple(dict.fromkeys(_without_ending(noun, _CITATION))) if noun.isalpha() else ()

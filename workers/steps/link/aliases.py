@@ -72,7 +72,7 @@ class Aliases:
         return _told(self._by_name.get(name)) or _told(self._by_letters.get(_JOINING.sub("", name)))
 
     def of_citation(self, form: str) -> list[Known]:
-        """Whose alias is this noun in the plural or with an article at its end: "hall lamps", "klubben"."""
+        """Whose alias is this noun in the plural or with an article at its end: "garden lights", "klubben"."""
         return _told(self._by_citation.get(form))
 
     def with_word(self, word: str) -> list[Known]:

@@ -88,7 +88,7 @@ def negates(word: str) -> bool:
 
 
 def introduces(word: str) -> bool:
-    """Whether what follows is somebody or something not yet spoken of: "another Kwame", "a host called pomelo"."""
+    """Whether what follows is somebody or something not yet spoken of: "another Florian", "a host called osprey"."""
     return word in _set("sayings", "new")
 
 

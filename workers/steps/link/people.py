@@ -13,7 +13,7 @@ from .spoken import Mention
 
 
 def people(mention: Mention, aliases: Aliases) -> list[Known]:
-    """Known people whose name holds every word of the mention, in order: "K. Oduya", "Sanna V.", "Ms Brannigan"."""
+    """Known people whose name holds every word of the mention, in order: "F. Amsel", "Florian A.", "Mr Amsel"."""
     words = tuple(part for word in mention.words for part in word.split("-"))
     if not words or not mention.capitalised or all(len(word) == 1 for word in words):
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nextlevel.lang.inflection import LANGUAGES
 from nextlevel.lang.tokens import WORD, fold
 from nextlevel.model import EntityType
 
@@ -24,7 +25,6 @@ _CLAUSE_END = re.compile(
     r"i|ale|bo|że|ponieważ)\s)",
     re.IGNORECASE,
 )
-_THINGS = frozenset(EntityType) - {EntityType.PERSON}
 _MANY = frozenset({EntityType.ORGANISATION})
 _ARTICLE = {"der": Gender.MALE, "die": Gender.FEMALE, "ten": Gender.MALE, "ta": Gender.FEMALE}
 _NEUTER = frozenset({"das", "to"})
@@ -34,9 +34,7 @@ def refers(mention: Mention) -> tuple[Pronoun, str] | None:
     """The pronoun that a mention is, and its language; None where it is none."""
     if len(WORD.findall(mention.said)) != 1:
         return None
-    return lexicon.pronoun(mention.said, mention.languages) or lexicon.pronoun(
-        mention.said, tuple(each for each in ("en", "de", "sv", "pl") if each not in mention.languages)
-    )
+    return lexicon.pronoun(mention.said, (*mention.languages, *LANGUAGES))
 
 
 def by_pronoun(mention: Mention, aliases: Aliases) -> Link:

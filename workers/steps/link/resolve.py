@@ -83,7 +83,7 @@ def _may_be_declined(words: tuple[str, ...], base: tuple[str, ...], known: Known
 
 
 def _initials(mention: Mention, aliases: Aliases) -> list[Known]:
-    """ "KO" is Kwame Oduya; "Proxmox Backup Server" is PBS."""
+    """ "FA" is Florian Amsel; "Content Delivery Network" is CDN."""
     said = mention.said.strip(".")
     if said.isalpha() and said.isupper() and 2 <= len(said) <= 3:
         return aliases.of_initials(said.casefold()) if said.casefold() not in stop_words() else []
@@ -94,7 +94,7 @@ def _initials(mention: Mention, aliases: Aliases) -> list[Known]:
 
 
 def _beside_its_kind(mention: Mention, aliases: Aliases) -> list[Known]:
-    """A name with a noun that says what it is: "the seat-map branch", "Projekt Balkenplan", "die Balkenplan-App"."""
+    """A name with a noun that says what it is: "the price-list branch", "Projekt Dachwerk", "die Dachwerk-App"."""
     words = mention.words
     if len(words) == 1 and "-" in words[0] and _ends_in_a_noun(mention):
         head, _, noun = words[0].rpartition("-")
@@ -117,7 +117,7 @@ def _of_kind(name: tuple[str, ...], noun: str, mention: Mention, aliases: Aliase
 
 
 def _in_a_role(mention: Mention, aliases: Aliases) -> list[Known]:
-    """ "plumber Theo", "Kollege Knut": a noun that is no name stands before a person's."""
+    """ "carpenter Florian", "Kollege Wolfram": a noun that is no name stands before a person's."""
     if not mention.said[:1].islower() and lexicon.gender_of_kin(mention.words[0]) is None:
         return []
     found = aliases.bearers(" ".join(mention.words[1:]))
@@ -125,7 +125,7 @@ def _in_a_role(mention: Mention, aliases: Aliases) -> list[Known]:
 
 
 def _ends_in_a_noun(mention: Mention) -> bool:
-    """A German compound has a capital after its hyphen; an identifier ("payout-router-sim") has none."""
+    """A German compound has a capital after its hyphen; an identifier ("search-indexer-bench") has none."""
     return mention.said.rpartition("-")[2][:1].isupper()
 
 

@@ -97,7 +97,7 @@ class _Scan:
         return found
 
     def _goes_on(self, at: int, mention: Mention, known: Known) -> bool:
-        """Whether another name follows a given name: "Torvald Lindh" is not our Torvald Ekesjö."""
+        """Whether another name follows a given name: "Florian Weber" is not our Florian Amsel."""
         follows = mention.word_after
         if at >= len(self._words) or " " in mention.said or not follows[:1].isupper() or follows.isupper():
             return False

@@ -16,7 +16,7 @@ _SHORTEST = 5
 _LONG = 9
 """Letters of a word from which one slip is believed, and two."""
 _LONG_ENOUGH_TO_DIFFER = 7
-"""Letters from which one letter may be another: "curlew" and "curfew" are two words."""
+"""Letters from which one letter may be another: "router" and "rooter" are two words."""
 _MOST = 8
 
 

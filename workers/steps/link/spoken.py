@@ -84,7 +84,7 @@ class Mention:
 
     @cached_property
     def deliberate(self) -> bool:
-        """Whether its spelling is no slip: capitals inside a word ("PostgREST"), or digits."""
+        """Whether its spelling is no slip: capitals inside a word ("ElasticPress"), or digits."""
         return any(char.isdigit() for char in self.said) or re.search(r"\w[A-ZÀ-Þ]", self.said) is not None
 
     @property
