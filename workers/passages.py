@@ -10,18 +10,18 @@ import asyncio
 
 from nextlevel import log
 from nextlevel.errors import EmbedderUnavailable, Transient
-from nextlevel.lang.passages import gist, is_weak, search_words, speaker
+from nextlevel.inference import Embedder
+from nextlevel.lang.passages import is_weak, search_words, speaker
 from nextlevel.model import Scope
 from nextlevel.queue import names
 from nextlevel.redis_client import translated
 from nextlevel.store import passages, scopes
 
+from . import vectors
 from .context import WorkerContext
 
 LOOK_EVERY_S = 5.0
 _INDEXED_AT_ONCE = 100
-_EMBEDDED_AT_ONCE = 32
-_ASKED_AT_ONCE = 4  # texts the embedder gets in one go: a block that comes meanwhile waits for these only
 _CLAIMED_S = 120
 
 _log = log.get("passages")
@@ -60,34 +60,22 @@ async def index_turns(ctx: WorkerContext) -> int:
 
 async def embed_passages(ctx: WorkerContext) -> int:
     """Make vectors of passages, one batch a scope, unless a block waits for its own. Returns how many."""
-    if ctx.embedder is None:
+    embedder = ctx.embedder
+    if embedder is None:
         return 0
     async with ctx.db.pipeline() as conn:
-        if await scopes.without_vectors(conn, ctx.embedder.model):
+        if await scopes.without_vectors(conn, embedder.model):
             return 0
-        waiting = await passages.without_vectors(conn, ctx.embedder.model)
-    return sum([await _embed(ctx, scope) for scope in waiting if await _claim(ctx, scope)])
+        waiting = await passages.without_vectors(conn, embedder.model)
+    return sum([await _embed(ctx, embedder, scope) for scope in waiting if await _claim(ctx, scope)])
 
 
-async def _embed(ctx: WorkerContext, scope: Scope) -> int:
-    if ctx.embedder is None:
-        return 0
-    model = ctx.embedder.model
+async def _embed(ctx: WorkerContext, embedder: Embedder, scope: Scope) -> int:
     try:
-        async with ctx.db.memory(scope) as conn:
-            rows = await passages.unembedded(conn, scope, model, limit=_EMBEDDED_AT_ONCE)
-        vectors: dict[str, passages.Vector] = {}
-        for start in range(0, len(rows), _ASKED_AT_ONCE):
-            part = rows[start : start + _ASKED_AT_ONCE]
-            made = await ctx.embedder.passages([gist(said, answered) for _, said, answered in part])
-            vectors |= {turn_id: row for (turn_id, _, _), row in zip(part, made, strict=True)}
-        async with ctx.db.memory(scope) as conn:
-            await passages.add_embeddings(conn, scope, model, vectors)
-            await passages.moved(conn, scope)
+        return await vectors.of_passages(ctx.db, embedder, scope)
     finally:
         with translated():
             await ctx.redis.delete(names.embedding(scope.profile_scope))
-    return len(rows)
 
 
 async def _claim(ctx: WorkerContext, scope: Scope) -> bool:

@@ -174,14 +174,15 @@ async def known_names(ctx: WorkerContext, scope: Scope) -> Aliases:
 
 
 async def _embed(ctx: WorkerContext, findings: found.Found) -> apply.Embedded:
-    if ctx.embedder is None or not findings.candidates:
+    embedder = ctx.embedder
+    if embedder is None or not findings.candidates:
         return apply.Embedded()
     try:
-        rows = await ctx.embedder.passages(apply.texts(findings))
+        rows = await embedder.passages(apply.texts(findings))
     except EmbedderUnavailable as error:
         _log.warning("stored_unembedded", error=str(error))
         return apply.Embedded()
-    return apply.Embedded(ctx.embedder.model, rows)
+    return apply.Embedded(embedder.model, rows)
 
 
 async def _advance(conn: Connection, claim: Claim, to: TurnState, reason: str | None = None) -> None:

@@ -18,13 +18,13 @@ import orjson
 from nextlevel import log, receipts
 from nextlevel.cache import publish_generations
 from nextlevel.errors import EmbedderUnavailable, Transient
-from nextlevel.model import block_text
 from nextlevel.queue import names
 from nextlevel.queue.stages import Stages
 from nextlevel.redis_client import translated
-from nextlevel.store import blocks, recalls, scopes, turns
+from nextlevel.store import recalls, scopes, turns
 from nextlevel.store.turns import Ready
 
+from . import vectors
 from .context import WorkerContext
 from .digests import digest_sessions
 from .habits import learn_habits
@@ -166,25 +166,18 @@ async def prune_recalls(ctx: WorkerContext) -> int:
         return await recalls.prune(conn)
 
 
-async def embed_waiting(ctx: WorkerContext, *, batch: int = 32) -> int:
+async def embed_waiting(ctx: WorkerContext) -> int:
     """Make the vectors of blocks that were stored while the embedder was down. Returns how many."""
-    if ctx.embedder is None:
+    embedder = ctx.embedder
+    if embedder is None:
         return 0
-    made, model = 0, ctx.embedder.model
     async with ctx.db.pipeline() as conn:
-        waiting = await scopes.without_vectors(conn, model)
+        waiting = await scopes.without_vectors(conn, embedder.model)
+    made = 0
     for scope in waiting:
-        async with ctx.db.memory(scope) as conn:
-            rows = await blocks.unembedded(conn, model, limit=batch)
-        texts = [block_text(r["subject"], r["predicate"], r["object"], negated=r["negated"]) for r in rows]
-        vectors = await ctx.embedder.passages(texts)
-        async with ctx.db.memory(scope) as conn:
-            for row, vector in zip(rows, vectors, strict=True):
-                await blocks.add_embedding(conn, scope, row["scope_id"], row["block_id"], model, vector)
-            await blocks.touch(conn, scope, [row["block_id"] for row in rows])
-            generations = await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
+        count, generations = await vectors.of_blocks(ctx.db, embedder, scope, tell=True)
         await publish_generations(ctx.redis, generations)
-        made += len(rows)
+        made += count
     return made
 
 

@@ -13,8 +13,9 @@ from typing import TypeVar
 from uuid import UUID
 
 from nextlevel import log, redis_client
-from nextlevel.errors import EmbedderUnavailable, QueueUnreachable, Transient
-from nextlevel.inference import Embedder, open_cheaper, open_embedder, open_llm
+from nextlevel.embedding import Embedding
+from nextlevel.errors import QueueUnreachable, Transient
+from nextlevel.inference import open_cheaper, open_llm
 from nextlevel.queue import stages
 from nextlevel.queue.stages import Stages
 from nextlevel.settings import Settings
@@ -71,6 +72,8 @@ async def work(ctx: WorkerContext, wakers: Stages, only: Collection[str] = PARTS
         group.create_task(Reconciler(ctx, wakers).run(), name="reconciler")
         group.create_task(chores(ctx), name="chores")
         group.create_task(say_alive(ctx, process, only), name="alive")
+        if ctx.embedding is not None:
+            group.create_task(ctx.embedding.follow(ctx.take_up), name="embedding")
         _log.info("working", process=process, parts=list(only), concurrency=ctx.settings.stage_concurrency)
 
 
@@ -88,15 +91,17 @@ async def opened(settings: Settings, *, embeds: bool = True) -> AsyncIterator[tu
         stack.push_async_callback(wakers.close)
         client = redis_client.connect(url)
         stack.push_async_callback(client.aclose)
-        embedder = _embedder(settings) if embeds else None
-        if embedder is not None:
-            stack.push_async_callback(embedder.close)
+        embedding = Embedding(settings, db) if embeds else None
+        if embedding is not None:
+            stack.push_async_callback(embedding.close)
+            await _look(embedding)
         llm = open_llm(settings)
         cheaper_llm = open_cheaper(settings)
         for each in (llm, cheaper_llm):
             if each is not None:
                 stack.push_async_callback(each.close)
-        yield WorkerContext(settings, db, client, wakers, embedder, llm, cheaper_llm), wakers
+        embedder = None if embedding is None else embedding.current
+        yield WorkerContext(settings, db, client, wakers, embedder, llm, cheaper_llm, embedding), wakers
 
 
 async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:
@@ -143,9 +148,9 @@ async def _patiently(attempt: Callable[[], Awaitable[T]]) -> T:
         pause = min(_LONGEST_PAUSE_S, pause * 2)
 
 
-def _embedder(settings: Settings) -> Embedder | None:
+async def _look(embedding: Embedding) -> None:
+    """Ask once which embedder is in use, so that the first turn has one; a model that is away is looked for later."""
     try:
-        return open_embedder(settings)
-    except EmbedderUnavailable as error:
+        await embedding.look()
+    except Transient as error:
         _log.warning("no_embedder", error=str(error))
-        return None

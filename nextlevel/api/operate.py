@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from nextlevel.errors import NextLevelError, NotFound
 from nextlevel.queue import inspect
-from nextlevel.store import passages, search, status, trace
+from nextlevel.store import passages, search, status, trace, vectors
 
 from .access import CallerOf
 from .services import Services, ServicesOf
@@ -70,8 +70,11 @@ async def pipeline_status(caller: CallerOf, services: ServicesOf) -> StatusOut:
     caller.may_operate()
     async with services.db.pipeline() as conn:
         store = await status.snapshot(conn)
-        if services.embedder is not None:
-            store["passages"] = asdict(await passages.backlog(conn, services.embedder.model))
+        active = await vectors.active(conn)
+        if active is not None:
+            store["passages"] = asdict(await passages.backlog(conn, active.model))
+            store["vectors"] = {"model": active.model, **asdict(await vectors.count(conn, active.model))}
+            store["vectors"]["note"] = services.embedding.note or None
     return StatusOut(store=store, queue=await inspect.snapshot(services.redis))
 
 
@@ -84,10 +87,10 @@ async def healthz() -> Health:
 @router.get("/readyz")
 async def readyz(services: ServicesOf, response: Response) -> Health:
     """Memory works: the stores answer, the embedder is there, and turns move on. Else 503, with the reasons."""
-    found = await asyncio.gather(_store(services), _queue(services))
-    reasons = [reason for each in found for reason in each]
-    if services.embedder is None:
-        reasons.append("embedder: it can't be loaded, so recall goes by words and graph alone")
+    of_store, of_queue = await asyncio.gather(_store(services), _queue(services))
+    reasons = [*of_store, *of_queue]
+    if services.embedder is None and services.embedding.note:
+        reasons.append(f"embedder: recall goes by words and graph alone: {services.embedding.note}")
     if reasons:
         response.status_code = 503
     return Health(status="not ready" if reasons else "ready", reasons=reasons)

@@ -1,9 +1,10 @@
-"""What the endpoints share. Opening asks nobody: a process starts while stores are down, and answers 503 till then."""
+"""What the endpoints share. Opening needs nobody: a process starts while stores are down, and answers 503 till then."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,30 +14,35 @@ from redis.asyncio import Redis
 from nextlevel import redis_client
 from nextlevel.auth import secret_of
 from nextlevel.cache import Cache
-from nextlevel.errors import EmbedderUnavailable
-from nextlevel.inference import Embedder, open_embedder
-from nextlevel.log import get
+from nextlevel.embedding import Embedding
+from nextlevel.errors import NextLevelError
+from nextlevel.inference import Embedder
 from nextlevel.recall import Recall
 from nextlevel.settings import Settings
 from nextlevel.store.pool import Database
 
 from .journal import Journal
 
-log = get("api")
+_FIRST_LOOK_S = 2.0  # so that the first question has its vector, where nothing is amiss
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The stores and the model of one serving process. `embedder` None: it can't be loaded, words and graph answer."""
+    """The stores and the models of one serving process."""
 
     settings: Settings
     secret: bytes
     db: Database
     redis: Redis
     cache: Cache
-    embedder: Embedder | None
+    embedding: Embedding
     recall: Recall
     journal: Journal
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The one in use; None: words and graph answer alone, and `embedding.note` says why."""
+        return self.embedding.current
 
 
 @asynccontextmanager
@@ -51,27 +57,25 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
     db = await Database.connect(settings.need_postgres(), min_size=0)
     redis = redis_client.connect(redis_url)
     cache = Cache(redis_url)
-    embedder = _embedder(settings)
-    recall = Recall(settings, db, cache, embedder)
+    embedding = Embedding(settings, db)
+    recall = Recall(settings, db, cache, None)
     journal = Journal(db, recall.scopes)
+    with suppress(NextLevelError, TimeoutError):  # what follows tells of it, and looks again
+        async with asyncio.timeout(_FIRST_LOOK_S):
+            await embedding.look()
+            await recall.take_up(embedding.current)
+    following = asyncio.create_task(embedding.follow(recall.take_up))
     try:
-        yield Services(settings, secret, db, redis, cache, embedder, recall, journal)
+        yield Services(settings, secret, db, redis, cache, embedding, recall, journal)
     finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
         await journal.close()
         await recall.close()
         await cache.close()
         await redis.aclose()
-        if embedder is not None:
-            await embedder.close()
+        await embedding.close()
         await db.close()
-
-
-def _embedder(settings: Settings) -> Embedder | None:
-    try:
-        return open_embedder(settings)
-    except EmbedderUnavailable as error:
-        log.error("no_embedder", error=str(error))
-        return None
 
 
 # async, as every dependency here: FastAPI runs a plain function in a thread, and eight such hops cost a hit 1 ms.

@@ -23,6 +23,7 @@ __all__ = [
     "Vector",
     "Vectors",
     "measure",
+    "model_named",
     "open_cheaper",
     "open_embedder",
     "open_llm",
@@ -50,6 +51,12 @@ def open_embedder(settings: Settings) -> Embedder:
         key = None if settings.embed_api_key is None else settings.embed_api_key.get_secret_value()
         backend = Endpoint(base_url, name, key, timeout_s=settings.embed_timeout_s)
     return BatchedEmbedder(name, _prefixes(settings, name), backend)
+
+
+def model_named(settings: Settings) -> str:
+    """The name of the model that `open_embedder` would open, as it stands beside vectors."""
+    name = settings.embed_model
+    return PackagedEmbedder.model if name is None else _prefixes(settings, name).named(name)
 
 
 def _prefixes(settings: Settings, name: str) -> Prefixes:

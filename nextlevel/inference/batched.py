@@ -25,6 +25,10 @@ class Prefixes:
     query: str = ""
     passage: str = ""
 
+    def named(self, model: str) -> str:
+        """The model's name with these before its texts: with others its vectors are others."""
+        return model if self == Prefixes() else f"{model} [{self.query}|{self.passage}]"
+
 
 class Backend(Protocol):
     """Where a model runs."""
@@ -41,10 +45,10 @@ class Backend(Protocol):
 
 
 class BatchedEmbedder:
-    """An `Embedder` over a backend. Prefixes are part of the model's name: with others its vectors are others."""
+    """An `Embedder` over a backend."""
 
     def __init__(self, name: str, prefixes: Prefixes, backend: Backend) -> None:
-        self.model = name if prefixes == Prefixes() else f"{name} [{prefixes.query}|{prefixes.passage}]"
+        self.model = prefixes.named(name)
         self.measures: Measures | None = None
         self._prefixes = prefixes
         self._backend = backend

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ async def measure(embedder: Embedder) -> Measures:
         EmbedderUnavailable: no vectors can be had now, or they don't tell answers from what is none.
     """
     if embedder.measures is None:
-        questions = np.stack([await embedder.query(question) for question, _ in _PROBES])
+        questions = np.stack(await asyncio.gather(*(embedder.query(question) for question, _ in _PROBES)))
         answers = await embedder.passages([answer for _, answer in _PROBES])
         cosines = questions @ answers.T
         others = cosines[~np.eye(len(_PROBES), dtype=bool)]

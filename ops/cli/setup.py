@@ -25,6 +25,8 @@ You need none: extraction by rules works without a model. A model finds more. To
   install Ollama, then: ollama pull qwen3:8b
   or name a server:     nextlevel setup --llm-base-url http://gpu-box.lan:8000/v1"""
 
+_TO_EMBED = "set NEXTLEVEL_EMBED_BASE_URL and NEXTLEVEL_EMBED_MODEL, then `nextlevel reembed`"
+
 
 @app.command(
     epilog=examples(
@@ -83,7 +85,7 @@ async def _try(out: Console, settings: Settings, server: find.Server, name: str)
     _tell(out, "extraction", name, extracted)
     for embedder in server.embedding_models[:1]:
         _tell(out, "embedding", embedder, await trial.embedding(server.base_url, embedder, settings))
-        out.print("           for your information: nextlevel embeds by itself", style="dim")
+        out.print("           nextlevel embeds by itself; on a GPU this one may be faster: " + _TO_EMBED, style="dim")
     return extracted.works
 
 

@@ -33,6 +33,7 @@ CHECKS = (
     Check("schema", stores.schema, needs=("postgres",)),
     Check("redis", stores.redis, needs=("up",)),
     Check("embedder", machine.embedder),
+    Check("vectors", pipeline.vectors, needs=("schema",)),
     Check("model", machine.model),
     Check("workers", pipeline.workers, needs=("redis",)),
     Check("turns", pipeline.turns, needs=("schema", "redis")),

@@ -79,7 +79,10 @@ async def embedder(patient: Patient) -> list[Finding]:
         finally:
             await made.close()
     except EmbedderUnavailable as error:
-        cure = "install hermes-nextlevel again, for this machine; meanwhile recall goes by words and graph"
+        cure = "install hermes-nextlevel again, for this machine"
+        if patient.settings.embed_model is not None:
+            cure = "start it, or name another by NEXTLEVEL_EMBED_BASE_URL and NEXTLEVEL_EMBED_MODEL"
+        cure += "; meanwhile recall goes by words and graph"
         return [weak(link, str(error), cure)]
     took_ms = (time.monotonic() - loaded) * 1000
     return [ok(link, f"{made.model}, loaded in {loaded - since:.1f} s, a query takes {took_ms:.0f} ms")]

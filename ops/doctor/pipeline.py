@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from nextlevel.inference import model_named
 from nextlevel.queue import inspect
 from nextlevel.queue.names import STAGES
 from nextlevel.store import status
+from nextlevel.store import vectors as store_vectors
 
 from .finding import Finding, broken, ok, weak
 from .patient import Patient
@@ -28,6 +30,21 @@ async def workers(patient: Patient) -> list[Finding]:
         cure = f"start `nextlevel up`, or `nextlevel work --only {','.join(missing)}`"
         return [broken(link, f"nobody runs {', '.join(missing)}", cure)]
     return [ok(link, f"{name} runs {', '.join(parts)}") for name, parts in sorted(found.items())]
+
+
+async def vectors(patient: Patient) -> list[Finding]:
+    """Memory's vectors are of the model that the settings name; and how many are still to be made."""
+    link, named = "vectors", model_named(patient.settings)
+    async with patient.pipeline() as conn:
+        active = await store_vectors.active(conn)
+        if active is None:
+            return [ok(link, f"none yet; the first will be of {named}")]
+        counted = await store_vectors.count(conn, active.model)
+    if active.model != named:
+        says = f"of {active.model}, while the settings name {named}"
+        return [weak(link, says, f"run `nextlevel reembed`, or name {active.model} again")]
+    says = f"{counted.all - counted.waiting} of {active.model}"
+    return [ok(link, says + (f"; {counted.waiting} are still to be made" if counted.waiting else ""))]
 
 
 async def turns(patient: Patient) -> list[Finding]:

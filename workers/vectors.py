@@ -1,0 +1,47 @@
+"""Vectors of what is stored already, a batch a scope: for upkeep, which fills gaps, and for re-embedding.
+
+The model is asked between two transactions, so that no row is locked while a GPU thinks. Made twice they are the same.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from nextlevel.inference import Embedder
+from nextlevel.lang.passages import gist
+from nextlevel.model import Scope, block_text
+from nextlevel.store import blocks, passages, scopes, vectors
+from nextlevel.store.pool import Database
+
+AT_ONCE = 32
+_ASKED_AT_ONCE = 4  # passages the embedder gets in one go: a block that comes meanwhile waits for these only
+
+
+async def of_blocks(db: Database, embedder: Embedder, scope: Scope, *, tell: bool) -> tuple[int, dict[UUID, int]]:
+    """Make vectors of blocks that have none of this model. `tell` readers, if they compare by it: the generations."""
+    async with db.memory(scope) as conn:
+        rows = await blocks.unembedded(conn, embedder.model, limit=AT_ONCE)
+    texts = [block_text(r["subject"], r["predicate"], r["object"], negated=r["negated"]) for r in rows]
+    made = dict(zip((r["block_id"] for r in rows), await embedder.passages(texts), strict=True))
+    generations: dict[UUID, int] = {}
+    async with db.memory(scope) as conn:
+        await vectors.add(conn, scope, embedder.model, made)
+        if tell:
+            await blocks.touch(conn, scope, list(made))
+            generations = await scopes.raise_generations(conn, scope, {row["scope_id"] for row in rows})
+    return len(rows), generations
+
+
+async def of_passages(db: Database, embedder: Embedder, scope: Scope) -> int:
+    """Make vectors of past turns that have none of this model."""
+    async with db.memory(scope) as conn:
+        rows = await passages.unembedded(conn, scope, embedder.model, limit=AT_ONCE)
+    found: dict[str, passages.Vector] = {}
+    for start in range(0, len(rows), _ASKED_AT_ONCE):
+        part = rows[start : start + _ASKED_AT_ONCE]
+        made = await embedder.passages([gist(said, answered) for _, said, answered in part])
+        found |= {turn_id: row for (turn_id, _, _), row in zip(part, made, strict=True)}
+    async with db.memory(scope) as conn:
+        await passages.add_embeddings(conn, scope, embedder.model, found)
+        await passages.moved(conn, scope)
+    return len(rows)
