@@ -95,6 +95,14 @@ def test_a_pronoun_means_what_was_last_named_and_fits(text, mention, entity):
     assert entity == name_of(text, mention)
 
 
+def test_a_noun_that_two_share_means_the_one_named_last_and_raises_no_doubt():
+    """ "The API" is said all day: it must not fill the review."""
+    aliases = Aliases([*known("harbour-api", EntityType.PROJECT), *known("quayside-api", EntityType.PROJECT)])
+    assert "harbour-api" == name_of("harbour-api is slow. The API uses JWT.", "The API", aliases)
+    linked = link(candidate("API", span="The API uses JWT", entities=()), aliases)
+    assert ("API", ()) == (linked.subject, linked.may_be)
+
+
 def test_a_name_with_two_bearers_goes_to_the_one_that_the_words_around_speak_of():
     """And without such words to neither: a fact on the wrong entity is worse than an unlinked one."""
     assert meant(Mention("mercury is odd", 0, 7), ALIASES).known is None

@@ -10,12 +10,13 @@ from nextlevel.model import BlockType, Candidate, EntityType, Turn
 
 from ..extract.rules.focus import told_project
 from .aliases import Aliases
-from .reference import LOOK_BACK, by_kind, by_pronoun, refers
+from .reference import LOOK_BACK, by_kind, by_pronoun, last_named, refers
 from .resolve import NEW, Link, resolve
 from .scan import scan
 from .spoken import Mention, at
 
 MOST_ENTITIES = 20
+_NAMED = frozenset({"named", "declined", "people", "initials"})
 NOBODY = "project"
 """The subject of a fact that names none, where no project was in focus when it was read."""
 
@@ -45,7 +46,9 @@ def meant(mention: Mention, aliases: Aliases) -> Link:
         return by_pronoun(mention, aliases)
     found = resolve(mention, aliases)
     if found.known is None and not found.rivals:
-        found = by_kind(mention, aliases)
+        return by_kind(mention, aliases)
+    if found.rivals and found.how == "by_head":
+        return Link(last_named(mention, found.rivals, aliases), how=found.how)  # a common noun leaves no doubt to clear
     return found
 
 
@@ -70,8 +73,13 @@ def link(candidate: Candidate, aliases: Aliases, said: Heard = Heard()) -> Candi
         subject=name,
         entities=entities,
         project=project,
-        may_be=tuple(rival.name for rival in subject.rivals),
+        may_be=_in_doubt(subject),
     )
+
+
+def _in_doubt(subject: Link) -> tuple[str, ...]:
+    """Between whom a person must decide: bearers of one name. What a pronoun may mean is no question to ask later."""
+    return tuple(rival.name for rival in subject.rivals) if subject.how in _NAMED else ()
 
 
 def _subject(candidate: Candidate, aliases: Aliases, said: Heard, before: str) -> Link:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from nextlevel.lang.inflection import LANGUAGES
 from nextlevel.lang.tokens import WORD, fold
 from nextlevel.model import EntityType
+from nextlevel.store.entities import Known
 
 from . import lexicon
 from .aliases import Aliases
@@ -71,6 +72,12 @@ def by_kind(mention: Mention, aliases: Aliases) -> Link:
         only for kind in sorted(kinds) if kind is not EntityType.TOPIC and (only := aliases.only(kind)) is not None
     ]
     return Link(known[0], how="the only one") if len(known) == 1 else NEW
+
+
+def last_named(mention: Mention, rivals: Sequence[Known], aliases: Aliases) -> Known | None:
+    """That of several entities which was named last before a mention."""
+    named = scan(mention.text[max(0, mention.start - LOOK_BACK) : mention.start], aliases)
+    return next((each.known for each in reversed(named) if each.known in rivals), None)
 
 
 def _is_definite(mention: Mention) -> bool:
