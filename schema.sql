@@ -322,6 +322,7 @@ CREATE TABLE blocks (
   expires_at      timestamptz NOT NULL,
   access_count    integer NOT NULL DEFAULT 0,
   last_accessed   timestamptz,
+  verdict         text CHECK (verdict IN ('used', 'wrong')),      -- what a person said of it; moves its rank a little
   PRIMARY KEY (tenant_id, block_id),
   FOREIGN KEY (tenant_id, scope_id) REFERENCES scopes (tenant_id, scope_id),
   FOREIGN KEY (tenant_id, user_id) REFERENCES users,
