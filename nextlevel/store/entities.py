@@ -82,7 +82,6 @@ async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -
     for row in rows:
         if row["type"] == EntityType.TOPIC:
             await conn.execute(SQL.entities.set_type, scope.tenant_id, row["entity_id"], kind)
-            await raise_revision(conn, scope)
             topic: UUID = row["entity_id"]
             return topic
     made: UUID = await conn.fetchval(SQL.entities.insert, scope.tenant_id, scope.user_id, name.strip(), normal, kind)

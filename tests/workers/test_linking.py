@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from nextlevel.store import entities, merges
+from nextlevel.model import EntityType
+from nextlevel.store import blocks, entities, merges
+from nextlevel.workers import stages
 from tests.support.builders import NOON, event
 
 
@@ -73,3 +75,27 @@ async def test_what_was_said_of_it_on_a_day_is_a_question_to_the_graph(bench):
     assert [("s1", "home:2", "waldseilgarten-crm runs on port 8080")] == [
         (each["session"], each["turn_id"], each["span"].rstrip(".")) for each in said
     ]
+
+
+async def test_a_worker_learns_new_names_new_kinds_and_what_was_merged(bench):
+    """It reads only what came since the last time; a merge makes it begin anew."""
+    scope = await bench.scope()
+
+    async def resolve(name: str, kind: EntityType):
+        async with bench.ctx.db.memory(scope) as conn:
+            await blocks.lock(conn, scope)
+            return await entities.resolve(conn, scope, name, kind)
+
+    async def known(name: str) -> list[tuple[str, EntityType]]:
+        names = await stages.known_names(bench.ctx, scope)
+        return [(each.name, each.type) for each in names.bearers(name)]
+
+    await resolve("osprey", EntityType.TOPIC)
+    assert [("osprey", EntityType.TOPIC)] == await known("osprey")
+    kept = await resolve("osprey", EntityType.HOST)
+    merged = await resolve("old osprey", EntityType.HOST)
+    assert [("osprey", EntityType.HOST)] == await known("osprey")
+    assert [("old osprey", EntityType.HOST)] == await known("old osprey")
+    async with bench.ctx.db.memory(scope) as conn:
+        await merges.merge(conn, scope, kept, merged)
+    assert [("osprey", EntityType.HOST)] == await known("old osprey")

@@ -23,7 +23,9 @@ SELECT e.entity_id, e.name, e.normal_name, e.type FROM entity_aliases a JOIN ent
 INSERT INTO entities (tenant_id, user_id, name, normal_name, type) VALUES ($1, $2, $3, $4, $5) RETURNING entity_id;
 
 -- name: set_type
+-- Its names count as new, so that who knows them learns of it.
 -- $1 tenant · $2 entity · $3 type
+WITH told AS (UPDATE entity_aliases SET added = DEFAULT WHERE tenant_id = $1 AND entity_id = $2)
 UPDATE entities SET type = $3 WHERE tenant_id = $1 AND entity_id = $2;
 
 -- name: add_alias

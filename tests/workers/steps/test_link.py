@@ -1,5 +1,6 @@
 """Which known entity a mention means: by its words, never by likeness, and to none in doubt."""
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -136,6 +137,14 @@ def test_names_that_come_later_are_found_as_well():
     assert [] == named("Flo is in", aliases)
     aliases.add(FLO)
     assert ["Florian Amsel"] == named("Flo is in", aliases)
+
+
+def test_what_kind_a_thing_is_may_be_learnt_later():
+    """A topic turns out to be a host: "the server" means it from then on."""
+    [row] = known("osprey", EntityType.TOPIC)
+    aliases = Aliases([row])
+    aliases.add([replace(row, known=replace(row.known, type=EntityType.HOST))])
+    assert "osprey" == name_of("Restart the server.", "the server", aliases)
 
 
 def test_a_person_without_entities_costs_nothing():

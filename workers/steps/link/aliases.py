@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import TypeVar
 from uuid import UUID
 
 from rapidfuzz import process
@@ -20,7 +19,6 @@ from . import lexicon
 
 _WORD = re.compile(r"[^\W_]+")
 _JOINING = re.compile(r"[\s_-]+")
-_Key = TypeVar("_Key", bound=str)
 MOST_SHARING = 8
 """Bearers of a name or word: one that more of them share tells none."""
 
@@ -44,49 +42,52 @@ class Aliases:
 
     def __init__(self, rows: Iterable[Alias] = ()) -> None:
         self.last = 0
-        self._by_name: dict[str, list[Known]] = {}
-        self._by_letters: dict[str, list[Known]] = {}
-        self._by_citation: dict[str, list[Known]] = {}
-        self._by_word: dict[str, list[Known]] = {}
-        self._by_initials: dict[str, list[Known]] = {}
-        self._by_type: dict[EntityType, list[Known]] = {}
+        self._known: dict[UUID, Known] = {}
         self._names: dict[UUID, list[str]] = {}
+        self._by_name: dict[str, list[UUID]] = {}
+        self._by_letters: dict[str, list[UUID]] = {}
+        self._by_citation: dict[str, list[UUID]] = {}
+        self._by_word: dict[str, list[UUID]] = {}
+        self._by_initials: dict[str, list[UUID]] = {}
+        self._by_type: dict[EntityType, set[UUID]] = {kind: set() for kind in EntityType}
         self._longest: dict[str, int] = {}
         self._similar: dict[tuple[str, int], list[str]] = {}
         self.add(rows)
 
     def add(self, rows: Iterable[Alias]) -> None:
-        """More names. One that is known already changes nothing."""
+        """More names, or the same ones of an entity whose kind is known better now."""
         for row in rows:
             self.last = max(self.last, row.added)
-            names = self._names.get(row.known.id)
-            if names is None:
-                names = self._names[row.known.id] = []
-                _put(self._by_type, row.known.type, row.known)
+            known, before = row.known, self._known.get(row.known.id)
+            if before is not None:
+                self._by_type[before.type].discard(known.id)
+            self._known[known.id] = known
+            self._by_type[known.type].add(known.id)
+            names = self._names.setdefault(known.id, [])
             if row.name not in names:
                 names.append(row.name)
-                self._add(row.name, row.known)
+                self._add(row.name, known)
 
     def bearers(self, name: str) -> list[Known]:
         """Who bears this name in normal form; else whose name differs in hyphens and spaces only."""
-        return _told(self._by_name.get(name)) or _told(self._by_letters.get(_JOINING.sub("", name)))
+        return self._told(self._by_name.get(name)) or self._told(self._by_letters.get(_JOINING.sub("", name)))
 
     def of_citation(self, form: str) -> list[Known]:
         """Whose alias is this noun in the plural or with an article at its end: "garden lights", "klubben"."""
-        return _told(self._by_citation.get(form))
+        return self._told(self._by_citation.get(form))
 
     def with_word(self, word: str) -> list[Known]:
         """Who has this word in a name; none where too many share it."""
-        return _told(self._by_word.get(word))
+        return self._told(self._by_word.get(word))
 
     def of_initials(self, letters: str) -> list[Known]:
         """Whose full name begins with these letters, word by word."""
-        return _told(self._by_initials.get(letters))
+        return self._told(self._by_initials.get(letters))
 
     def only(self, kind: EntityType) -> Known | None:
         """The one entity of this kind, or None."""
-        found = self._by_type.get(kind, [])
-        return found[0] if len(found) == 1 else None
+        found = self._by_type[kind]
+        return self._known[next(iter(found))] if len(found) == 1 else None
 
     def names_of(self, known: Known) -> list[str]:
         """All names of an entity, in normal form."""
@@ -108,6 +109,10 @@ class Aliases:
                 )
             ]
         return near
+
+    def _told(self, bearers: list[UUID] | None) -> list[Known]:
+        """The bearers of a key; none where too many share it."""
+        return [self._known[each] for each in bearers] if bearers and len(bearers) <= MOST_SHARING else []
 
     def _add(self, alias: str, known: Known) -> None:
         _put(self._by_name, alias, known)
@@ -131,15 +136,10 @@ class Aliases:
             _put(self._by_initials, initials, known)
 
 
-def _put(table: dict[_Key, list[Known]], key: _Key, known: Known) -> None:
+def _put(table: dict[str, list[UUID]], key: str, known: Known) -> None:
     bearers = table.setdefault(key, [])
-    if len(bearers) <= MOST_SHARING and all(each.id != known.id for each in bearers):
-        bearers.append(known)
-
-
-def _told(bearers: list[Known] | None) -> list[Known]:
-    """The bearers of a key; none where too many share it."""
-    return bearers if bearers and len(bearers) <= MOST_SHARING else []
+    if len(bearers) <= MOST_SHARING and known.id not in bearers:
+        bearers.append(known.id)
 
 
 class AliasCache:
