@@ -167,3 +167,10 @@ def test_what_says_more_but_not_all_leaves_the_other_standing():
     old = block(subject="Odette", predicate="is", object_="contact at Larkfield")
     decision = decide(candidate("Odette", "is", "contact, mornings only, phone 0151 17342"), [old])
     assert (Verdict.REFINES, False) == (decision.verdict, decision.closes)
+
+
+def test_of_two_that_may_be_two_people_nothing_is_ended():
+    """A full name may be another's than the first name that is known."""
+    old = block(subject="Theo", predicate="likes", object_="hazelnuts")
+    assert not decide(candidate("Theo Marsh", "likes", "hazelnuts and sesame"), [old]).closes
+    assert not decide(candidate("Theo Marsh", "no longer likes", "hazelnuts"), [old]).closes

@@ -75,7 +75,8 @@ def _told_again(old: Reading, new: Reading, left: Leftover, subjects: Subjects) 
         first = (*new.subject, *new.verb, *new.head, *new.scope)
         if (new.whole and not old.whole) or not all(guards.said(term, first) for term in guards.unnamed(old.head, new)):
             return None
-        return Found(Relation.REFINES, "all that is known, and more exact")
+        # "Theo" may be another than "Theo Marsh": what is said of him stays.
+        return Found(Relation.REFINES, "all that is known, and more exact", covers=subjects is not Subjects.SHORT)
     if not added:
         if any("narrow" in term.classes for term in missing):
             return None
@@ -88,7 +89,7 @@ def _told_again(old: Reading, new: Reading, left: Leftover, subjects: Subjects) 
 
 def _denies(old: Reading, new: Reading, left: Leftover, subjects: Subjects) -> Found | None:
     """The opposite of what is known: it ends it. Where each has something of its own, both may be true."""
-    if subjects is Subjects.CONVERSE or not guards.meet(old, new):
+    if subjects is not Subjects.EQUAL or not guards.meet(old, new):
         return None
     missing = guards.weighty(left.missing, old, new)
     added = [term for term in guards.weighty(left.added, new, old) if term not in new.more]
