@@ -143,6 +143,10 @@ class Client:
         gone: list[str] = self._call("POST", "/v1/forget", {"scope": asdict(scope), "block": block})["forgotten"]
         return gone
 
+    def feedback(self, block: str, verdict: str, scope: ScopeName) -> None:
+        """Say that a block was `used`, or is `wrong`: its place in recall moves a little. `none` takes it back."""
+        self._call("POST", "/v1/feedback", {"scope": asdict(scope), "block": block, "verdict": verdict})
+
     def blocks(self, scope: ScopeName, *, status: Sequence[str] = ()) -> list[dict[str, Any]]:
         """All blocks of a scope, newest first; of these states only, if some are named."""
         found: list[dict[str, Any]] = []

@@ -49,6 +49,13 @@ class BlockStatus(StrEnum):
     FORGOTTEN = "forgotten"
 
 
+class Verdict(StrEnum):
+    """What a person says of a block that was recalled."""
+
+    USED = "used"
+    WRONG = "wrong"
+
+
 class EntityType(StrEnum):
     PERSON = "person"
     PROJECT = "project"

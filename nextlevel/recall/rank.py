@@ -13,6 +13,7 @@ from datetime import datetime
 from uuid import UUID
 
 from nextlevel.lang.tokens import words
+from nextlevel.model import Verdict
 
 from .answer import Mode
 from .coverage import VECTOR_FROM, Weighed, nearness, weigh
@@ -27,6 +28,9 @@ _BOTH = {Mode.PREFETCH: 1.0, Mode.SEARCH: 0.0}
 # A step in the graph, as a score.
 _HOP = {0: 0.0, 1: 1.0, 2: 0.4}
 _HALF_LIFE_DAYS = 90.0
+# What a person's verdict makes of a score: enough to decide between two that are about as good, not more.
+_VERDICT = {None: 1.0, Verdict.USED: 1.05, Verdict.WRONG: 0.8}
+_SAID = {Verdict.USED: "was said to be of use", Verdict.WRONG: "was said to be wrong"}
 _EXPLAINED = 10  # of those left out
 # A block that shares no word with the question, as in another language, must be near and stand out: its lift, and how
 # far that is above the mean of the next five.
@@ -119,6 +123,9 @@ class _Judged:
             "confidence": round(self.candidate.entry.found.block.confidence, 3),
             "lift": round(self.lift, 4),
         }
+        verdict = self.candidate.entry.found.verdict
+        if verdict is not None:
+            channels["feedback"] = _VERDICT[verdict]
         return Ranked(self.candidate, round(self.score, 4), channels, why)
 
 
@@ -166,6 +173,7 @@ def _judge(
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)
     trust = (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
     score = (evidence + _GRAPH * _HOP[candidate.hop]) / (full + _GRAPH) * trust
+    score = min(score * _VERDICT[candidate.entry.found.verdict], 1.0)
     return _Judged(candidate, says, compared, evidence, score, coverage, lift, near, recency)
 
 
@@ -193,6 +201,8 @@ def _why(judged: _Judged, weighed: Weighed, named: Mapping[str, frozenset[UUID]]
         reasons.append(f"is near in meaning ({judged.lift:+.3f} over the average)")
     if candidate.entry.found.block.explicit:
         reasons.append("was told to be remembered")
+    if candidate.entry.found.verdict is not None:
+        reasons.append(_SAID[candidate.entry.found.verdict])
     return "; ".join(reasons) or "shares nothing with the query"
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nextlevel.errors import NotFound
-from nextlevel.model import Block, BlockStatus, BlockType, Category, Scope
+from nextlevel.model import Block, BlockStatus, BlockType, Category, Scope, Verdict
 
 from .blocks import block_of
 from .pool import Connection
@@ -44,6 +44,7 @@ class Found:
     updated_at: datetime
     expires_at: datetime
     edges: tuple[tuple[UUID, UUID], ...] = ()
+    verdict: Verdict | None = None
 
     def holds(self, now: datetime) -> bool:
         """True unless its time is over; that it is active is the query's to know."""
@@ -269,4 +270,5 @@ def _found(row: asyncpg.Record) -> Found:
         updated_at=row["updated_at"],
         expires_at=row["expires_at"],
         edges=tuple(zip(row["subjects"], row["objects"], strict=True)),
+        verdict=row["verdict"] and Verdict(row["verdict"]),
     )

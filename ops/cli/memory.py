@@ -1,9 +1,10 @@
-"""`nextlevel recall`, `remember`, `forget`, `trace`: a person's way to what is remembered."""
+"""`nextlevel recall`, `remember`, `forget`, `feedback`, `trace`: a person's way to what is remembered."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from .show import console, facts, printable, table
 recall = typer.Typer(add_completion=False)
 remember = typer.Typer(add_completion=False)
 forget = typer.Typer(add_completion=False)
+feedback = typer.Typer(add_completion=False)
 trace = typer.Typer(add_completion=False)
 
 
@@ -106,6 +108,32 @@ def run_forget(
         typer.confirm(f"Forget {'this' if len(doomed) == 1 else f'these {len(doomed)}'}?", abort=True)
     gone = [block for wanted in doomed for block in client.forget(wanted, whose)]
     typer.echo(f"forgotten: {len(gone)}")
+
+
+class Said(StrEnum):
+    """What may be said of a block."""
+
+    USED = "used"
+    WRONG = "wrong"
+    NONE = "none"
+
+
+@feedback.command(
+    "feedback",
+    epilog=examples(
+        "nextlevel feedback 0192e4a6-7c1e-7d3b-9b1e-2f6a51a0c1d2 wrong",
+        "nextlevel feedback 0192e4a6-7c1e-7d3b-9b1e-2f6a51a0c1d2 none     takes it back",
+    ),
+)
+def run_feedback(
+    block: Annotated[UUID, typer.Argument(help="A block's id, as `nextlevel recall --json` tells it.")],
+    verdict: Annotated[Said, typer.Argument(help="It was of use, or is wrong; or neither, after all.")],
+    install: Install = "local",
+    profile: Profile = "default",
+) -> None:
+    """Say that a memory was of use, or is wrong. Recall moves it a little up or down; to remove it, `forget` it."""
+    connect().feedback(str(block), verdict, scope(install, profile))
+    typer.echo(f"{verdict}: {block}")
 
 
 @trace.command("trace", epilog=examples("nextlevel trace k3v9:42"))

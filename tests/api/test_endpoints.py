@@ -180,6 +180,7 @@ BAD = [
     ("POST", "/v1/recall", {"query": "x", "scope": scope(), "budget_tokens": 10_000}),
     ("POST", "/v1/forget", {"scope": scope()}),
     ("POST", "/v1/forget", {"scope": scope(), "query": "x", "block": str(uuid4())}),
+    ("POST", "/v1/feedback", {"scope": scope(), "block": str(uuid4()), "verdict": "great"}),
     ("POST", "/v1/turns", {"event": {"v": 99}}),
     ("POST", "/v1/turns", {"event": []}),
     ("POST", "/v1/remember", {"scope": scope(), "text": ""}),

@@ -86,6 +86,16 @@ async def test_what_is_forgotten_is_not_recalled(person: Person) -> None:
     assert block in out
 
 
+async def test_feedback_is_seen_in_the_next_recall(person: Person) -> None:
+    """Whoever corrects the memory wants to see that it was heard."""
+    await person.types("remember", "The archive runs on port 7400")
+    _, found = await person.types("recall", "port of the archive", "--json")
+    block = next(item["block"]["id"] for item in json.loads(found)["items"] if "7400" in item["text"])
+    code, out = await person.types("feedback", block, "used")
+    assert (0, f"used: {block}\n") == (code, out)
+    assert "was said to be of use" in (await person.types("recall", "port of the archive", "--json"))[1]
+
+
 async def test_trace_shows_a_turns_way_to_its_blocks(person: Person) -> None:
     """Why is this remembered, or not? The turn tells."""
     await person.types("remember", "The forum runs on port 7300")
