@@ -66,7 +66,8 @@ def _of_the_thing(said: Reading, other: Reading) -> Reading:
 def _told_again(old: Reading, new: Reading, left: Leftover, subjects: Subjects) -> Found | None:
     """The same, more exactly or less: nothing that the one says is left over on the other's side."""
     missing = guards.weighty(left.missing, old, new)
-    added = (*guards.weighty(left.added, new, old), *new.since)
+    since = [term for term in new.since if not guards.said(term, old.since)]
+    added = (*guards.weighty(left.added, new, old), *since)
     if old.restrictions - new.restrictions or not guards.meet(old, new):
         return None
     if not missing and not added and old.restrictions == new.restrictions:

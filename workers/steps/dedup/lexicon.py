@@ -15,6 +15,7 @@ _MEANINGS = frozenset({"office", "opposites", "attributes", "languages", "concep
 """Sections whose rows are meanings; in the others a row only says what kind of word it holds."""
 SHORTEST_STEM = 4
 """Letters that two forms of a word share at least, but for a plain -s."""
+_AFTER_FLEETING = frozenset({"a", "u", "i", "owi", "iem", "ow", "ami", "ach"})
 _APART = frozenset({("", "er"), ("", "al")})
 """Endings that make another thing of a word: a post is no poster."""
 
@@ -59,7 +60,7 @@ def inflected(one: str, other: str) -> bool:
         return True
     if not (one.isalpha() and other.isalpha()):
         return False
-    if one + "s" == other or other + "s" == one:
+    if one + "s" == other or other + "s" == one or _fleeting(one, other) or _fleeting(other, one):
         return True
     shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     while shared >= SHORTEST_STEM and 2 * shared >= max(len(one), len(other)):
@@ -68,6 +69,12 @@ def inflected(one: str, other: str) -> bool:
             return tails not in _APART
         shared -= 1
     return False
+
+
+def _fleeting(base: str, other: str) -> bool:
+    """True if `other` is a Polish form without the e of its base: "Marek", "Marka"."""
+    bare = base[:-2] + "k"
+    return base.endswith("ek") and len(bare) >= 3 and other.startswith(bare) and other[len(bare) :] in _AFTER_FLEETING
 
 
 def stems(word: str) -> list[str]:

@@ -77,7 +77,7 @@ class Term:
         if self.day is not None:
             return frozenset({Kind.DATE})
         rows = {meaning.partition("/")[0] for meaning in self.meanings}
-        return frozenset({_spelt(self.form)[:SHORTEST_STEM], *rows})
+        return frozenset({_spelt(self.form)[: SHORTEST_STEM - 1], *rows})
 
     def says(self, other: Term) -> bool:
         """True if this term says what the other says, or more exactly: a day in the month that the other names."""
