@@ -143,6 +143,13 @@ class Settings(BaseSettings):
     embed_timeout_s: float = Field(
         default=10, ge=0.1, le=300, description="Longest wait for one answer of the server that embeds."
     )
+    rerank_base_url: str | None = Field(
+        default=None,
+        description="A server with a cross-encoder behind /rerank (Cohere, Jina, vLLM or text-embeddings-inference). "
+        "It orders what recall gives, if it answers within what is left of the deadline. Unset: none.",
+    )
+    rerank_model: str | None = Field(default=None, description="The model to ask there, if it has several.")
+    rerank_api_key: SecretStr | None = Field(default=None, description="Its key, where the server wants one.")
     recall_tokens: int = Field(default=400, ge=50, le=2_000, description="Most tokens that a prefetch injects.")
     review_below: float = Field(
         default=0.5, ge=0, le=1, description="A block less sure than this goes to review and is not recalled."

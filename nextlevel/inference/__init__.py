@@ -11,6 +11,7 @@ from .endpoint import Endpoint
 from .llm import LLM, Answer, Message, open_cheaper, open_llm
 from .measure import measure
 from .packaged import PackagedEmbedder
+from .rerank import Reranker, open_reranker
 from .transformers import SentenceTransformers
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Measures",
     "Message",
     "PackagedEmbedder",
+    "Reranker",
     "Vector",
     "Vectors",
     "measure",
@@ -27,6 +29,7 @@ __all__ = [
     "open_cheaper",
     "open_embedder",
     "open_llm",
+    "open_reranker",
 ]
 
 _E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])", re.IGNORECASE)

@@ -21,11 +21,12 @@ _FACT_BESIDE_QUOTE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A past turn that is worth a line."""
+    """A past turn that is worth a line. `rerank` is what a cross-encoder gave it, if one was asked."""
 
     heard: Heard
     quote: Quote
     score: float
+    rerank: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,4 +149,6 @@ def _of_quote(quoted: Quoted, now: datetime) -> Item:
     heard, said = quoted.heard, quoted.quote.said
     passage = Passage(said.turn_id, said.session, said.at, quoted.quote.text)
     channels = {"words": round(heard.coverage, 3), "lift": round(heard.lift or 0.0, 4), "place": round(heard.score, 3)}
+    if quoted.rerank is not None:
+        channels["rerank"] = quoted.rerank
     return Item(None, passage, render.quotation(quoted.quote, now=now), quoted.score, channels, past.why(heard))

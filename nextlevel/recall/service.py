@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from nextlevel.cache import Cache, Generations, keys
 from nextlevel.errors import StoreUnreachable
 from nextlevel.event import base_install
-from nextlevel.inference import Embedder
+from nextlevel.inference import Embedder, open_reranker
 from nextlevel.lang.roots import root
 from nextlevel.lang.when import when
 from nextlevel.model import Scope
@@ -29,6 +29,7 @@ from .compose import Quoted, Read, compose, empty, of_items, with_brief, without
 from .meaning import Meaning
 from .passages import Heard, Sought
 from .query import Query, read
+from .reorder import Reorder
 from .retrieve import retrieve
 from .scopes import Scopes
 from .source import Entry, Source
@@ -50,10 +51,12 @@ class Recall:
         self._db = db
         self._cache = cache
         self._meaning = Meaning(db, embedder, hot_scopes=settings.hot_scopes)
+        self._reorder = Reorder(open_reranker(settings))
         self.scopes = Scopes(settings, db)
 
     async def close(self) -> None:
         await self._meaning.close()
+        await self._reorder.close()
 
     async def take_up(self, embedder: Embedder | None) -> None:
         """Compare meaning by another model from the next question on; what is being answered ends by the one before."""
@@ -114,13 +117,12 @@ class Recall:
         if kept is not None:
             answer = replace(_FORMAT.validate_json(kept), rung=Rung.CACHE)
         else:
-            wait_s = min(self._settings.embed_deadline_ms / 1000, limit_s - (time.monotonic() - started) - _MARGIN_S)
             patient = request.deadline_ms is None
             memory = sorted(state.numbers.items())
             flight = repr((scope.readable, memory, question, request.as_of, patient))
             answer = await self._cache.once(
                 flight,
-                lambda: self._fresh(query, request, scope, meaning, state, question, _PATIENT_S if patient else wait_s),
+                lambda: self._fresh(query, request, scope, meaning, state, question, started + limit_s - _MARGIN_S),
             )
         if request.mode is Mode.PREFETCH:
             answer = without_session(answer, request.session, request.budget_tokens)
@@ -134,11 +136,17 @@ class Recall:
         meaning: Meaning,
         state: Generations,
         question: tuple[str, ...],
-        wait_s: float,
+        until: float,
     ) -> Answer:
-        """Read, judge and render; keep the answer under the generations that it was read from."""
+        """Read, judge and render; keep the answer under the generations that it was read from.
+
+        `until`, on the monotonic clock, is when to stop waiting for what makes it better.
+        """
         now = request.as_of or datetime.now(UTC)
         sought = Sought.of(query, when(query.text, now.date()), past.aside_words(query.text))
+        wait_s = until - time.monotonic()
+        if request.deadline_ms is not None:
+            wait_s = min(self._settings.embed_deadline_ms / 1000, wait_s)
         vector = asyncio.ensure_future(meaning.vector(query.text, wait_s))
         try:
             source, rung, generations = await self._source(scope, meaning, state, request.as_of)
@@ -148,6 +156,7 @@ class Recall:
         search_for = request.most if request.mode is Mode.SEARCH else None
         ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for)
         quoted = await self._quote(query, request, scope, found.heard, ranking)
+        ranking, quoted = await self._reorder.order(query.text, ranking, quoted, until - time.monotonic())
         read = Read(
             rung,
             generations,

@@ -1,4 +1,4 @@
-"""A model server on a socket, as far as `/v1/models`, `/v1/chat/completions` and `/v1/embeddings` go."""
+"""A model server on a socket, as far as `/v1/models`, `/v1/chat/completions`, `/v1/embeddings`, `/v1/rerank` go."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _ABOUT_NOTHING = ["It was a quiet evening.", "Nobody knows.", "query: What then?
 class ModelServer(ThreadingHTTPServer):
     """Has `models`; a language model says `says`, an embedding model gives `vector`; all answer with `status`.
 
-    `embed`, where it is set, makes the vectors instead. Texts longer than `longest` characters are refused. While
+    A reranker gives each text its `relevance`, if it gets them under the name that is its `dialect`. `embed`, where it
+    is set, makes the vectors instead. Texts longer than `longest` characters are refused. While
     `going` is not set, nothing is answered.
     """
 
@@ -32,9 +33,16 @@ class ModelServer(ThreadingHTTPServer):
         self.headers: dict[str, str] = {}
         self.embed: Callable[[Sequence[str]], list[list[float]]] | None = None
         self.longest = 100_000
+        self.dialect = "documents"
+        self.relevance: Callable[[str], float] = lambda text: 0.5
         self.going = threading.Event()
         self.going.set()
         self.asked: list[tuple[str, str | None, Any]] = []
+
+    def fits(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """How well each text answers, by `relevance`, best first."""
+        rows = [{"index": index, "relevance_score": self.relevance(text)} for index, text in enumerate(texts)]
+        return sorted(rows, key=lambda row: -row["relevance_score"])
 
     def vectors(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """Last first: a client must go by their index."""
@@ -51,15 +59,18 @@ class _Answer(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, self.headers.get("Authorization"), body or None))
         self.server.going.wait()
         texts = body.get("input", [])
+        compared = body.get(self.server.dialect)
         said = {
             "/v1/models": {"data": [{"id": name, "object": "model"} for name in self.server.models]},
             "/v1/chat/completions": {
                 "choices": [{"message": {"role": "assistant", "content": self.server.says}, "finish_reason": "stop"}]
             },
             "/v1/embeddings": {"data": self.server.vectors(texts)},
+            "/v1/rerank": {"results": self.server.fits(compared or [])},
         }.get(self.path)
         too_long = any(len(text) > self.server.longest for text in texts)
-        self.send_response(404 if said is None else 413 if too_long else self.server.status)
+        status = 413 if too_long else 422 if self.path == "/v1/rerank" and compared is None else self.server.status
+        self.send_response(404 if said is None else status)
         for name, value in self.server.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
