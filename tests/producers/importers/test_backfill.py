@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +34,28 @@ def home(tmp_path: Path) -> Iterator[Home]:
     homes.of(path).database.close()
 
 
-def past(home: Home, at: float = AT) -> list[tuple[str, str, str]]:
-    """Write the store; the turns that stand in it."""
-    return [tuple(each) for each in hermes.run("past_sessions", home.path, {"at": at})]
+Past = Callable[..., list[tuple[str, str, str]]]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[tuple[str, str, str]]]:
+    """A store that the host wrote, and the turns that stand in it."""
+    path = tmp_path_factory.mktemp("host").resolve()
+    standing = hermes.run("past_sessions", path, {"at": AT})
+    return path / "state.db", [tuple(each) for each in standing]
+
+
+@pytest.fixture
+def past(home: Home, written: tuple[Path, list[tuple[str, str, str]]]) -> Past:
+    """Give the home that store, as if it had been written later; the turns that stand in it."""
+
+    def put(at: float = AT) -> list[tuple[str, str, str]]:
+        shutil.copyfile(written[0], home.path / "state.db")
+        with sqlite3.connect(home.path / "state.db") as store:
+            store.execute("UPDATE messages SET timestamp = timestamp + ?", (at - AT,))
+        return written[1]
+
+    return put
 
 
 async def bring(home: Home) -> Progress:
@@ -53,9 +73,9 @@ def turns(home: Home) -> list[tuple[str, str, str]]:
     ]
 
 
-async def test_each_turn_that_stands_comes_in_once(home: Home) -> None:
+async def test_each_turn_that_stands_comes_in_once(home: Home, past: Past) -> None:
     """Neither copies of a compaction or a branch, nor what was undone, interrupted, or said by machines."""
-    standing = past(home)
+    standing = past()
     done = await bring(home)
     assert Counter(standing) == Counter(turns(home))
     assert (len(standing), 0) == (done.new, done.known)
@@ -68,9 +88,9 @@ async def test_each_turn_that_stands_comes_in_once(home: Home) -> None:
     assert port["at"].startswith(time.strftime("%Y-%m-%d", time.localtime(AT)))
 
 
-async def test_a_repetition_brings_nothing_and_a_new_turn_comes_alone(home: Home) -> None:
+async def test_a_repetition_brings_nothing_and_a_new_turn_comes_alone(home: Home, past: Past) -> None:
     """It may be broken off anywhere: what is written is known again, mark or no mark."""
-    standing = past(home)
+    standing = past()
     await bring(home)
     again = await bring(home)
     assert (0, 0) == (again.new, again.known)
@@ -87,24 +107,24 @@ async def test_a_repetition_brings_nothing_and_a_new_turn_comes_alone(home: Home
     assert 1 == (await bring(home)).new
 
 
-async def test_what_a_hook_brought_is_the_same_turn(home: Home) -> None:
+async def test_what_a_hook_brought_is_the_same_turn(home: Home, past: Past) -> None:
     """Live and from the store: one fingerprint."""
     provider = Provider()
     provider.initialize("plain", hermes_home=str(home.path), platform="cli", agent_identity="default")
     provider.sync_turn("I write in vim.", "Noted.", session_id="plain")
-    standing = past(home)
+    standing = past()
     done = await bring(home)
     assert (len(standing) - 1, 1) == (done.new, done.known)
 
 
-async def test_an_hourly_look_finds_what_no_hook_brought_since_we_are_here(home: Home) -> None:
+async def test_an_hourly_look_finds_what_no_hook_brought_since_we_are_here(home: Home, past: Past) -> None:
     """Not the whole past, which is for a person to bring in; and what was undone is taken back."""
     provider = Provider()
     provider.initialize("rewound", hermes_home=str(home.path), platform="cli", agent_identity="default")
     provider.sync_turn("We ship on Mondays.", "Noted.", session_id="rewound", at="2026-01-01T00:00:00+00:00")
     provider.sync_turn("We ship on Fridays.", "Noted.", session_id="rewound", at="2026-01-01T00:00:00+00:00")
     # The host's compaction writes its copies at the time of the run: that session is not settled yet.
-    settled = [each for each in past(home, at=time.time() - 7_200) if "compacted" != each[0]]
+    settled = [each for each in past(at=time.time() - 7_200) if "compacted" != each[0]]
     done = await missed(home.path)
     assert (len(settled) - 1, 1, 1) == (done.new, done.known, done.undone)
     assert {"turns": ["k3v9wq:2"]} == next(event["body"] for event in events(home) if "retract" == event["kind"])
@@ -112,25 +132,27 @@ async def test_an_hourly_look_finds_what_no_hook_brought_since_we_are_here(home:
     assert 0 == (await missed(home.path)).new
 
 
-async def test_an_hourly_look_leaves_the_past_and_the_present_alone(home: Home) -> None:
+async def test_an_hourly_look_leaves_the_past_and_the_present_alone(home: Home, past: Past) -> None:
     """What was just said may still be brought by its own hook."""
     provider = Provider()
     provider.initialize("s1", hermes_home=str(home.path))
     provider.sync_turn("hello", "Hello.")
-    past(home, at=time.time() - 86_400)
+    past(at=time.time() - 86_400)
     assert 0 == (await missed(home.path)).new
     (home.path / "state.db").unlink()
-    past(home, at=time.time())
+    past(at=time.time())
     assert 0 == (await missed(home.path)).new
 
 
-async def test_what_was_off_the_record_is_not_found_later(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_off_the_record_is_not_found_later(
+    home: Home, past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else a pause would last an hour."""
     provider = Provider()
     provider.initialize("plain", hermes_home=str(home.path), platform="cli", agent_identity="default")
     provider.sync_turn("don't remember this session", "All right.", session_id="plain")
     save(home.path, Config(install="k3v9wq", home=str(home.path), exclude_platforms="telegram", pauses="1-2"))
-    past(home)
+    past()
     await bring(home)
     assert {"plain", "dm"}.isdisjoint({session for session, *_ in turns(home)})
     (home.path / "state.db").unlink()
@@ -142,7 +164,7 @@ async def test_what_was_off_the_record_is_not_found_later(home: Home, monkeypatc
     monkeypatch.setattr(time, "time", lambda: AT + 86_400)
     status.pause(home.path, False)
     monkeypatch.undo()
-    past(home)
+    past()
     assert 0 == (await bring(home)).new
 
 
