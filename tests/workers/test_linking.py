@@ -4,10 +4,15 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from nextlevel.model import EntityType
-from nextlevel.store import blocks, entities, merges
+import pytest
+
+from nextlevel.model import EntityType, TurnState
+from nextlevel.store import blocks, entities, merges, turns
 from nextlevel.workers import stages
-from tests.support.builders import NOON, event
+from nextlevel.workers.steps import apply
+from nextlevel.workers.steps.found import Found
+from nextlevel.workers.steps.link import Heard, link
+from tests.support.builders import NOON, candidate, event
 
 
 async def test_it_is_the_thing_that_was_named_last(bench):
@@ -99,3 +104,24 @@ async def test_a_worker_learns_new_names_new_kinds_and_what_was_merged(bench):
     async with bench.ctx.db.memory(scope) as conn:
         await merges.merge(conn, scope, kept, merged)
     assert [("osprey", EntityType.HOST)] == await known("old osprey")
+
+
+@pytest.mark.parametrize("name", ["x" * 10_000, "the", "  ", "?!"])
+async def test_a_fact_about_what_is_no_name_is_left_out_and_the_rest_of_its_turn_is_kept(bench, name):
+    """Whatever an extractor calls a subject: no turn ends half applied, and its trace says what was left out."""
+    scope = await bench.scope()
+    said = event("harbour-api runs on port 9090.", seq=1)
+    await bench.tell(said)
+    async with bench.ctx.db.pipeline() as conn:
+        [ready] = await turns.ready(conn, TurnState.RECEIVED, limit=1, gap_wait_s=0)
+        claim = await turns.claim(conn, ready.tenant_id, ready.id, TurnState.RECEIVED, ready.fence, lease_s=30)
+    assert claim is not None
+    good = candidate("harbour-api", "runs_on_port", "9090", span="harbour-api runs on port 9090")
+    bad = candidate(name, "uses", "Postgres", span="harbour-api runs on port 9090", entities=())
+    names = await stages.known_names(bench.ctx, scope)
+    found = Found(tuple(link(each, names, Heard.of(claim.turn, [])) for each in (bad, good)))
+    async with bench.ctx.db.memory(scope) as conn:
+        await blocks.lock(conn, scope)
+        applied = await apply.apply(conn, claim, found, apply.Embedded(), review_below=0.5)
+    assert {("harbour-api", "runs_on_port", "9090")} == await bench.facts()
+    assert ("dropped", "its subject is no name") in {(note["what"], note["why"]) for note in applied.notes}

@@ -34,4 +34,6 @@ def predict(case: Mention) -> dict[str, Any]:
 def _rows(entity: KnownEntity) -> list[Alias]:
     """The entity as its names lead to it. Of a person and a firm of one name, each stays itself."""
     known = Known(uuid5(NAMESPACE_OID, f"{entity.type}\x1f{entity.name}"), entity.name, entity.type)
-    return [Alias(alias, known) for alias in dict.fromkeys(normal_name(each) for each in (entity.name, *entity.aliases))]
+    return [
+        Alias(alias, known) for alias in dict.fromkeys(normal_name(each) for each in (entity.name, *entity.aliases))
+    ]
