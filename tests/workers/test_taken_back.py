@@ -3,6 +3,7 @@
 from nextlevel.producers.hermes import home as homes
 from nextlevel.producers.hermes.config import Config, save
 from nextlevel.producers.hermes.provider import Provider
+from nextlevel.wire import resp
 
 
 async def test_what_was_undone_in_the_host_is_no_memory(bench, valkey, tmp_path):
@@ -28,6 +29,7 @@ async def test_what_was_undone_in_the_host_is_no_memory(bench, valkey, tmp_path)
     provider.shutdown()
     await bench.ingest()
     homes.of(path).database.close()
+    resp.shared(valkey.url).close()
     assert ["8080"] == [object for _, _, object in await bench.facts()]
     found = await bench.rows("SELECT kind, state FROM turns ORDER BY seq")
     assert [
