@@ -15,8 +15,10 @@ from .spoken import Mention
 _SHORTEST = 5
 _LONG = 9
 """Letters of a word from which one slip is believed, and two."""
-_LONG_ENOUGH_TO_DIFFER = 7
-"""Letters from which one letter may be another: "router" and "rooter" are two words."""
+_SHORTEST_BESIDE_ANOTHER = 4
+"""The same in a name of several words, of which another is known."""
+_TO_DROP_ONE, _TO_BE_ANOTHER, _MORE_FOR_TWO = 6, 7, 2
+"""Letters from which one inside may be missing, or another ("router" and "rooter" are two words); more for two slips."""
 _MOST = 8
 
 
@@ -39,7 +41,8 @@ def is_safe_for_people(meant: tuple[str, ...], mention: Mention) -> bool:
 
 
 def _near(word: str, mention: Mention, aliases: Aliases) -> tuple[str, ...]:
-    if len(word) < _SHORTEST or not word.isalpha() or lexicon.is_given_name(word):
+    shortest = _SHORTEST if len(mention.words) == 1 else _SHORTEST_BESIDE_ANOTHER
+    if len(word) < shortest or not word.isalpha() or lexicon.is_given_name(word):
         return (word,)
     distance = 2 if len(word) >= _LONG else 1
     near = [known for known in aliases.similar(word, distance) if known.isalpha() and _is_slip(word, known, mention)]
@@ -48,20 +51,18 @@ def _near(word: str, mention: Mention, aliases: Aliases) -> tuple[str, ...]:
 
 def _is_slip(word: str, meant: str, mention: Mention) -> bool:
     """Two letters swapped, one doubled or left single, one dropped or added inside; not another ending."""
-    if len(meant) < _SHORTEST or (lexicon.is_given_name(meant) and mention.capitalised and not _trivial(word, meant)):
+    if len(meant) < _SHORTEST:
         return False
     if _trivial(word, meant):
         return True
-    longer, shorter = (word, meant) if len(word) > len(meant) else (meant, word)
-    if longer.startswith(shorter):  # a longer word that begins with the name is another word
+    if lexicon.is_given_name(meant) and mention.capitalised:
         return False
-    changes = OSA.distance(word, meant)
-    inner = word[-1] == meant[-1]
-    if len(word) == len(meant) and OSA.distance("".join(sorted(word)), "".join(sorted(meant))) == 0:
-        return True  # the same letters in another order
-    return (
-        inner and min(len(word), len(meant)) >= _LONG_ENOUGH_TO_DIFFER - (len(word) != len(meant)) + (changes > 1) * 2
-    )
+    if sorted(word) == sorted(meant):
+        return True
+    if word.startswith(meant) or meant.startswith(word) or word[-1] != meant[-1]:
+        return False  # with an ending of its own it is another word
+    needed = _TO_DROP_ONE if len(word) != len(meant) else _TO_BE_ANOTHER
+    return min(len(word), len(meant)) >= needed + (_MORE_FOR_TWO if OSA.distance(word, meant) > 1 else 0)
 
 
 def _trivial(word: str, meant: str) -> bool:
