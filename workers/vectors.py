@@ -14,7 +14,6 @@ from nextlevel.store import blocks, passages, scopes, vectors
 from nextlevel.store.pool import Database
 
 AT_ONCE = 32
-_ASKED_AT_ONCE = 4  # passages the embedder gets in one go: a block that comes meanwhile waits for these only
 
 
 async def of_blocks(db: Database, embedder: Embedder, scope: Scope, *, tell: bool) -> tuple[int, dict[UUID, int]]:
@@ -32,13 +31,13 @@ async def of_blocks(db: Database, embedder: Embedder, scope: Scope, *, tell: boo
     return len(rows), generations
 
 
-async def of_passages(db: Database, embedder: Embedder, scope: Scope) -> int:
-    """Make vectors of past turns that have none of this model."""
+async def of_passages(db: Database, embedder: Embedder, scope: Scope, *, asked_at_once: int = 4) -> int:
+    """Make vectors of past turns that have none of this model. A block that comes meanwhile waits for those asked."""
     async with db.memory(scope) as conn:
         rows = await passages.unembedded(conn, scope, embedder.model, limit=AT_ONCE)
     found: dict[str, passages.Vector] = {}
-    for start in range(0, len(rows), _ASKED_AT_ONCE):
-        part = rows[start : start + _ASKED_AT_ONCE]
+    for start in range(0, len(rows), asked_at_once):
+        part = rows[start : start + asked_at_once]
         made = await embedder.passages([gist(said, answered) for _, said, answered in part])
         found |= {turn_id: row for (turn_id, _, _), row in zip(part, made, strict=True)}
     async with db.memory(scope) as conn:

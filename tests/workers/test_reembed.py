@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import sys
+
 import numpy as np
 import pytest
 
@@ -151,3 +156,40 @@ async def test_what_was_forgotten_while_the_model_thought_gets_no_vector(bench, 
     async with bench.ctx.db.memory(scope) as conn:
         await vectors.add(conn, scope, "other", {block["block_id"]: np.ones(3, dtype=np.float32)})
     assert "other" not in await by_model(bench)
+
+
+async def test_the_command_can_be_stopped_and_goes_on_when_it_is_run_again(bench, database, old, server):
+    """Re-embedding takes hours; a laptop is closed meanwhile."""
+    environment = {
+        "NEXTLEVEL_POSTGRES_DSN": database.dsn,
+        "NEXTLEVEL_EMBED_BASE_URL": server.base_url,
+        "NEXTLEVEL_EMBED_MODEL": "other",
+    }
+    server.going.clear()
+    process = await reembed("--keep", **environment)
+    while not server.asked:
+        await asyncio.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, told = await process.communicate()
+    assert (130, True) == (process.returncode, "run `nextlevel reembed` again" in told.decode())
+    assert PackagedEmbedder.model == await in_use(bench)
+
+    server.going.set()
+    process = await reembed("--keep", **environment)
+    told, _ = await process.communicate()
+    assert (0, "recall compares by other\n") == (process.returncode, told.decode())
+    assert {PackagedEmbedder.model: (1, 1), "other": (1, 1)} == await by_model(bench)
+
+
+async def reembed(*options: str, **environment: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        "from nextlevel.ops.cli import main; main()",
+        "reembed",
+        *options,
+        env=os.environ | environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )

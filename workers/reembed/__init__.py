@@ -6,6 +6,7 @@ Each batch is kept as it is made. Whoever stops it loses one batch, and it goes 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 from nextlevel.embedding import LOOK_EVERY_S, active_of
@@ -14,7 +15,9 @@ from nextlevel.store import passages, scopes, vectors
 from nextlevel.store.pool import Database
 from nextlevel.store.vectors import Counted
 
-from ..vectors import of_blocks, of_passages
+from ..vectors import AT_ONCE, of_blocks, of_passages
+
+_COUNTED_EVERY_S = 2.0  # a count looks at every row
 
 
 async def make_all(db: Database, embedder: Embedder, tell: Callable[[Counted], None]) -> None:
@@ -29,12 +32,15 @@ async def make_all(db: Database, embedder: Embedder, tell: Callable[[Counted], N
             of = await scopes.without_vectors(conn, embedder.model)
             past = [] if of else await passages.without_vectors(conn, embedder.model)
         tell(counted)
-        for scope in of:
-            await of_blocks(db, embedder, scope, tell=False)
-        for scope in past:
-            await of_passages(db, embedder, scope)
         if not of and not past:
             return
+        until = time.monotonic() + _COUNTED_EVERY_S
+        for scope in of:
+            while (await of_blocks(db, embedder, scope, tell=False))[0] and time.monotonic() < until:
+                pass
+        for scope in past:
+            while await of_passages(db, embedder, scope, asked_at_once=AT_ONCE) and time.monotonic() < until:
+                pass
 
 
 async def switch(db: Database, embedder: Embedder) -> bool:
