@@ -17,11 +17,12 @@ from nextlevel.producers.shortterm.search import Found, hide, search
 from nextlevel.safety import markers
 from nextlevel.safety.redact import redact
 
-from . import offrecord, project
+from . import offrecord, project, results
 from .home import Home
 from .prefetch import day, prepared, scope_of
 from .prefetch import quote as best_line
 from .recording import order
+from .results import Answer
 from .schemas import NAMES, TYPES
 from .speaker import Speaker
 
@@ -35,7 +36,6 @@ _RESULTS = 10
 _REFLECTED, _EDGES = 40, 100
 _PENDING_S = 3600.0
 """How long what was asked to be remembered is shown as pending: by then it is stored, or its refusal is known."""
-Answer = dict[str, Any]
 
 
 class Tools:
@@ -72,16 +72,16 @@ class Tools:
             found = self._ask("POST", "/v1/recall", body)
         except NextLevelError as error:
             return self._search_short_term(query, str(error))
-        results = [_result(item) for item in found.get("items", [])[:_RESULTS]]
+        hits = [results.result(item) for item in found.get("items", [])[:_RESULTS]]
         if not as_of:
-            results = [*self._pending(query, results), *results]
-        return {"tier": "long-term", "results": results, **({} if results else {"note": "nothing is known about this"})}
+            hits = [*self._pending(query, hits), *hits]
+        return {"tier": "long-term", "results": hits, **({} if hits else {"note": "nothing is known about this"})}
 
-    def _pending(self, query: str, results: Sequence[Answer]) -> list[Answer]:
+    def _pending(self, query: str, hits: Sequence[Answer]) -> list[Answer]:
         """What was asked to be remembered and is not among the results yet: it is on its way."""
         if not self._home.has_database:
             return []
-        known = [set(content_words(str(each["text"]))) for each in results]
+        known = [set(content_words(str(each["text"]))) for each in hits]
         orders = search(
             self._home.database,
             query,
@@ -101,7 +101,7 @@ class Tools:
         if not self._home.has_database:
             return {"tier": "short-term", "results": [], "note": note}
         terms = set(content_words(query))
-        results = [
+        turns = [
             {"date": day(turn.at), "text": markers.escape(turn.user_text), "pending": True}
             if not turn.assistant_text
             else {
@@ -112,7 +112,7 @@ class Tools:
             }
             for turn in search(self._home.database, query, _RESULTS, reader=self._speaker.reader)
         ]
-        return {"tier": "short-term", "results": results, "note": note}
+        return {"tier": "short-term", "results": turns, "note": note}
 
     def _remember(self, args: Mapping[str, Any]) -> Answer:
         if why := offrecord.reason(self._home, self._speaker, self._session):
@@ -201,40 +201,20 @@ class Tools:
             edges = self._ask("GET", f"/v1/graph?{urlencode(about)}").get("edges", [])
         except ServiceUnreachable as error:
             return {"error": str(error), "fix": "search for the name with nextlevel_search; relations need the service"}
-        related = [
-            {
-                "subject": markers.escape(str(edge.get("subject", ""))),
-                "relation": str(edge.get("predicate", "")).replace("_", " "),
-                "object": markers.escape(str(edge.get("object", ""))),
-                "since": str(edge.get("valid_from", ""))[:10],
-                "block": edge.get("block_id"),
-            }
-            for edge in edges
-        ]
-        return {"results": related, **({} if related else {"note": "no relations are known"})}
+        return results.relations(edges)
 
     def _reflect(self, args: Mapping[str, Any]) -> Answer:
-        """Many memories of one topic, laid out for the model that asked: it draws the conclusion, sources in hand."""
         topic = prepared(_text(args, "topic"))
         if not topic:
             return _asking_for("topic", "what to think about")
         body = {"query": topic, "scope": self._scope, "session": self._session, "mode": "search", "k": _REFLECTED}
         try:
-            items = self._ask("POST", "/v1/recall", body).get("items", [])
+            return results.gathered(self._ask("POST", "/v1/recall", body).get("items", []))
         except ServiceUnreachable as error:
             return {
                 "error": str(error),
                 "fix": "use nextlevel_search, which also knows the recent turns on this machine",
             }
-        facts = sorted((item for item in items if item.get("block")), key=lambda item: str(item["block"]["valid_from"]))
-        subjects: dict[str, list[Answer]] = {}
-        for item in facts:
-            subjects.setdefault(markers.escape(str(item["block"].get("subject", ""))), []).append(_result(item))
-        said = sorted((_result(item) for item in items if item.get("passage")), key=lambda each: str(each["at"]))
-        if not items:
-            return {"results": [], "note": "nothing is known about this"}
-        how = "Conclude from these, oldest first, and name those it rests on; what they don't say is not known."
-        return {"how": how, "facts": subjects, "results": said}
 
     def _stats(self, args: Mapping[str, Any]) -> Answer:
         answer: Answer = {"this_machine": self._here()}
@@ -299,14 +279,6 @@ def _project(speaker: Speaker) -> str:
 
 def failure(error: str, fix: str) -> str:
     return json.dumps({"error": error, "fix": fix}, ensure_ascii=False)
-
-
-def _result(item: Mapping[str, Any]) -> Answer:
-    """One hit: a fact by its id, to forget it by; a past turn by its session and time."""
-    told = {"text": markers.escape(str(item.get("text", ""))), "score": item.get("score")}
-    if passage := item.get("passage"):
-        return {**told, "session": passage.get("session"), "at": passage.get("at")}
-    return {**told, "block": (item.get("block") or {}).get("id")}
 
 
 def _is_moment(text: str) -> bool:
