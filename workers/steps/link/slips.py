@@ -18,7 +18,7 @@ _LONG = 9
 _SHORTEST_BESIDE_ANOTHER = 4
 """The same in a name of several words, of which another is known."""
 _TO_DROP_ONE, _TO_BE_ANOTHER, _MORE_FOR_TWO = 6, 7, 2
-"""Letters from which one may be missing inside, or another ("router" and "rooter" are two words); more for two slips."""
+"""Letters from which one may be missing, or another ("router", "rooter" are two words); so many more for two slips."""
 _MOST = 8
 
 
