@@ -124,7 +124,7 @@ def _excludes(old: Reading, new: Reading, left: Leftover, subjects: Subjects) ->
         return Found(Relation.UPDATES, "one excludes the other")
     if guards.same_kind(new, missing, added):
         return Found(Relation.UPDATES, "another value of the same")
-    if new.changes and guards.same_value(old, new):
+    if new.changes and guards.same_value(old, new) and guards.meet(old, new):
         return Found(Relation.UPDATES, "it says that this has changed")
     return None
 
