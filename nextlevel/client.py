@@ -89,7 +89,8 @@ class Client:
 
     def unready(self) -> list[str]:
         """Why the service is not ready to serve memory; empty when it is."""
-        reasons: list[str] = self._call("GET", "/readyz", accept=(503,))["reasons"]
+        answer = self._call("GET", "/readyz", accept=(503,))
+        reasons: list[str] = answer["reasons"] if answer["status"] == "not ready" else []
         return reasons
 
     def recall(

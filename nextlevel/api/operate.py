@@ -11,6 +11,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
 from nextlevel.errors import NextLevelError, NotFound
+from nextlevel.inference import model_named
 from nextlevel.queue import inspect
 from nextlevel.store import passages, search, status, trace, vectors
 
@@ -71,10 +72,10 @@ async def pipeline_status(caller: CallerOf, services: ServicesOf) -> StatusOut:
     async with services.db.pipeline() as conn:
         store = await status.snapshot(conn)
         active = await vectors.active(conn)
-        if active is not None:
-            store["passages"] = asdict(await passages.backlog(conn, active.model))
-            store["vectors"] = {"model": active.model, **asdict(await vectors.count(conn, active.model))}
-            store["vectors"]["note"] = services.embedding.note or None
+        model = model_named(services.settings) if active is None else active.model
+        store["passages"] = asdict(await passages.backlog(conn, model))
+        counted = asdict(await vectors.count(conn, model))
+        store["vectors"] = {"model": model, **counted, "note": services.embedding.note or None}
     return StatusOut(store=store, queue=await inspect.snapshot(services.redis))
 
 
@@ -86,14 +87,18 @@ async def healthz() -> Health:
 
 @router.get("/readyz")
 async def readyz(services: ServicesOf, response: Response) -> Health:
-    """Memory works: the stores answer, the embedder is there, and turns move on. Else 503, with the reasons."""
+    """Memory works: the stores answer and turns move on. Else 503, with the reasons.
+
+    Without an embedder it is `degraded`: words and graph answer, so that nobody should be sent away.
+    """
     of_store, of_queue = await asyncio.gather(_store(services), _queue(services))
-    reasons = [*of_store, *of_queue]
-    if services.embedder is None and services.embedding.note:
-        reasons.append(f"embedder: recall goes by words and graph alone: {services.embedding.note}")
-    if reasons:
+    if of_store or of_queue:
         response.status_code = 503
-    return Health(status="not ready" if reasons else "ready", reasons=reasons)
+        return Health(status="not ready", reasons=[*of_store, *of_queue])
+    if services.embedder is None and services.embedding.note:
+        reason = f"embedder: recall goes by words and graph alone: {services.embedding.note}"
+        return Health(status="degraded", reasons=[reason])
+    return Health(status="ready")
 
 
 async def _store(services: Services) -> list[str]:
