@@ -1,10 +1,10 @@
 """Extraction by rules: no model, no key, no network; a millisecond or two a turn.
 
-The way of a turn (engine.py, drafts.py): its text is cut into clauses (`nextlevel.lang`), each gets a stance (stance.py: a
-question, a wish of today, a quotation, …; most end here), the rest becomes candidates by patterns (rules.toml),
-directives (directive.py) and plain statements (statement.py), always with the clause itself as span. What somebody
-else says (a tool, a pasted text, the assistant) is no source here, except what the user accepts (accepted.py) and what
-the agent did for them (actions.py).
+The way of a turn (engine.py, drafts.py): its text is cut into clauses (`nextlevel.lang`), each gets a stance
+(stance.py: a question, a wish of today, a quotation, …; most end here), the rest becomes candidates by patterns
+(rules.toml), directives (directive.py) and plain statements (statement.py), always with the clause itself as span. What
+somebody else says (a tool, a pasted text, the assistant) is no source here, except what the user accepts (accepted.py)
+and what the agent did for them (actions.py).
 
 To add a language, say `fr`:
 
