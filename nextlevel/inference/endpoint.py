@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,9 +61,12 @@ class Endpoint:
         if rest_s > 0:
             raise EmbedderUnavailable(f"the embedding server asked us to wait another {rest_s:.0f} s")
         async with self._translated(), asyncio.timeout(self._timeout_s):
-            said = await self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+            # As plain JSON: the client's own types look at each number by itself, 5 ms for a vector of 1,024.
+            body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+            said: Any = await self._client.post("/embeddings", cast_to=object, body=body)
             # Inside: a server that calls itself compatible may send anything.
-            return np.array([row.embedding for row in sorted(said.data, key=lambda row: row.index)], dtype=np.float32)
+            rows = {int(row.get("index", place)): row["embedding"] for place, row in enumerate(said["data"])}
+            return np.array([rows[place] for place in range(len(rows))], dtype=np.float32)
 
     @asynccontextmanager
     async def _translated(self) -> AsyncIterator[None]:
@@ -79,7 +82,13 @@ class Endpoint:
             ) from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:  # no JSON, or JSON of no vectors
+        except (
+            openai.OpenAIError,
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+        ) as error:  # no JSON, or JSON of no vectors
             raise EmbedderUnavailable(f"the embedding server's answer can't be read: {error}") from error
 
     def _refusal(self, error: APIStatusError) -> EmbedderUnavailable:

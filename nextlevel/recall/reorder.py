@@ -33,10 +33,11 @@ class Reorder:
         self, query: str, ranking: Ranking, quoted: Sequence[Quoted], wait_s: float
     ) -> tuple[Ranking, list[Quoted]]:
         """Facts and quotes, each in the reranker's order; in their own, where it gives none within `wait_s`."""
+        count = len(ranking.kept) + len(quoted)
+        if self._reranker is None or count < 2 or wait_s <= 0 or not self._breaker.allows():
+            return ranking, list(quoted)
         facts = [sentence(each.candidate.entry.found.block) for each in ranking.kept]
         texts = [*facts, *(each.quote.text for each in quoted)]
-        if self._reranker is None or len(texts) < 2 or wait_s <= 0 or not self._breaker.allows():
-            return ranking, list(quoted)
         try:
             async with asyncio.timeout(wait_s):
                 scores = await self._reranker.scores(query, texts)
