@@ -103,13 +103,17 @@ class Client:
         budget_tokens: int | None = None,
         deadline_ms: int | None = None,
         as_of: str | None = None,
+        known_at: str | None = None,
         k: int | None = None,
         explain: bool = False,
     ) -> Recalled:
-        """What is known that fits the query, at most `k` of it. `as_of` (RFC 3339) asks what held then."""
+        """What is known that fits the query, at most `k` of it.
+
+        `as_of` (RFC 3339) asks what held then; `known_at`, by what was learnt until then.
+        """
         options = {
             **{"session": session, "budget_tokens": budget_tokens, "deadline_ms": deadline_ms},
-            **{"as_of": as_of, "k": k},
+            **{"as_of": as_of, "known_at": known_at, "k": k},
         }
         given = {name: value for name, value in options.items() if value is not None}
         body = {"query": query, "scope": asdict(scope), "mode": mode, "explain": explain, **given}

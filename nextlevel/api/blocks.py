@@ -84,6 +84,7 @@ async def blocks(
     category: Category | None = None,
     entity: Annotated[str | None, Query(max_length=200, description="A name of what the blocks speak of.")] = None,
     valid_at: AwareDatetime | None = None,
+    known_at: Annotated[AwareDatetime | None, Query(description="Blocks as they were known at that moment.")] = None,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> BlocksOut:
@@ -99,6 +100,7 @@ async def blocks(
             category=category,
             entity=about,
             valid_at=valid_at,
+            known_at=known_at,
             after=None if after is None else _cursor(after),
             limit=limit + 1,
         )

@@ -40,6 +40,10 @@ class RecallBody(BaseModel):
         description="By when to answer with what there is. A prefetch has a default.",
     )
     as_of: AwareDatetime | None = Field(default=None, description="Ask what held at that moment.")
+    known_at: AwareDatetime | None = Field(
+        default=None,
+        description="Ask by what was learnt until that moment; of that moment, unless `as_of` names another.",
+    )
     explain: bool = Field(default=False, description="Tell also what came close, and why it was left out.")
     brief: bool = Field(
         default=False,
@@ -107,6 +111,7 @@ async def recall(body: RecallBody, caller: CallerOf, services: ServicesOf) -> Re
         deadline_ms=deadline_ms,
         session=body.session,
         as_of=body.as_of,
+        known_at=body.known_at,
         warm=body.warm,
         brief=body.brief,
         project=body.project,

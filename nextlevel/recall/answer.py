@@ -32,8 +32,9 @@ class Rung(StrEnum):
 class Request:
     """One question. `install`, `profile` and `principal` are already proven; `session` only names the key to warm.
 
-    `deadline_ms` None waits for everything. `as_of` asks what held at that moment. `most` bounds the items of a search;
-    a prefetch has its own bound. `brief`: a session begins, resumes, or lost its prompt. `project`: the one in focus.
+    `deadline_ms` None waits for everything. `as_of` asks what held at that moment, `known_at` what memory knew by then.
+    `most` bounds the items of a search; a prefetch has its own bound. `brief`: a session begins, resumes, or lost its
+    prompt. `project`: the one in focus.
     """
 
     query: str
@@ -45,10 +46,16 @@ class Request:
     deadline_ms: int | None
     session: str | None = None
     as_of: datetime | None = None
+    known_at: datetime | None = None
     warm: bool = False
     brief: bool = False
     project: str | None = None
     most: int = MOST_FOUND
+
+    @property
+    def moment(self) -> datetime | None:
+        """Of when an answer is true; None is now. What was known at a moment is asked of that moment by default."""
+        return self.as_of or self.known_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from uuid import UUID
 from nextlevel.inference import Vector
 from nextlevel.model import Scope
 from nextlevel.store import brief, passages, search
-from nextlevel.store.pool import Database
+from nextlevel.store.pool import Connection, Database
 from nextlevel.store.search import Nearest
 
 from .passages import Heard, PassageIndex, Sought, Whole
@@ -26,6 +26,7 @@ class ColdScope:
     scope: Scope
     model: str
     as_of: datetime | None
+    known_at: datetime | None = None
 
     async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
         async with self.db.memory(self.scope) as conn:
@@ -33,11 +34,15 @@ class ColdScope:
 
     async def by_words(self, words: Collection[str]) -> list[UUID]:
         async with self.db.memory(self.scope) as conn:
-            return await search.by_words(conn, self.scope, words, as_of=self.as_of, limit=BY_WORDS)
+            return await search.by_words(
+                conn, self.scope, words, as_of=self.as_of, known_at=self.known_at, limit=BY_WORDS
+            )
 
     async def by_vector(self, vector: Vector) -> Nearest:
         async with self.db.memory(self.scope) as conn:
-            return await search.by_vector(conn, self.scope, vector, self.model, as_of=self.as_of, limit=BY_VECTOR)
+            return await search.by_vector(
+                conn, self.scope, vector, self.model, as_of=self.as_of, known_at=self.known_at, limit=BY_VECTOR
+            )
 
     async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
         async with self.db.memory(self.scope) as conn:
@@ -45,19 +50,33 @@ class ColdScope:
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         async with self.db.memory(self.scope) as conn:
-            return await search.near(conn, self.scope, entities, as_of=self.as_of, limit=BY_GRAPH)
+            return await search.near(
+                conn, self.scope, entities, as_of=self.as_of, known_at=self.known_at, limit=BY_GRAPH
+            )
 
     async def entries(self, ids: Collection[UUID]) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
-            return [Entry(found) for found in await search.bodies(conn, self.scope, ids, self.model)]
+            return await self._read(conn, ids)
 
     async def rules(self) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
-            ids = await brief.rules(conn, self.scope, as_of=self.as_of, limit=RULES)
-            return [Entry(found) for found in await search.bodies(conn, self.scope, ids, self.model)]
+            ids = await brief.rules(conn, self.scope, as_of=self.as_of, known_at=self.known_at, limit=RULES)
+            return await self._read(conn, ids)
+
+    async def _read(self, conn: Connection, ids: Collection[UUID]) -> list[Entry]:
+        found = await search.bodies(conn, self.scope, ids, self.model)
+        if self.known_at is None:
+            return [Entry(each) for each in found]
+        known = await search.as_known(conn, self.scope, ids, self.known_at)
+        return [Entry(replace(each, block=known[each.block.id])) for each in found if each.block.id in known]
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
-        """Candidates from both channels with the turns beside them, ranked as a hot scope ranks all."""
+        """Candidates from both channels with the turns beside them, ranked as a hot scope ranks all.
+
+        None of what was known at a moment: a turn is what was said, and no belief.
+        """
+        if self.known_at is not None:
+            return []
         async with self.db.memory(self.scope) as conn:
             size = await passages.size(conn, self.scope, as_of=self.as_of)
             counts = await passages.count_words(conn, sought.words)

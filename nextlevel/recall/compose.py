@@ -132,12 +132,12 @@ def without_session(answer: Answer, session: str | None, budget_tokens: int) -> 
 
 def _of_block(ranked: Ranked, request: Request, now: datetime) -> Item:
     block = ranked.candidate.entry.found.block
-    text = render.line(block, now=now, as_of=request.as_of)
+    text = render.line(block, now=now, as_of=request.moment)
     return Item(block, None, text, ranked.score, ranked.channels, ranked.why)
 
 
 def _of_rule(entry: Entry, request: Request, now: datetime) -> Item:
-    text = render.line(entry.found.block, now=now, as_of=request.as_of)
+    text = render.line(entry.found.block, now=now, as_of=request.moment)
     return Item(entry.found.block, None, text, 1.0, {"task": 1.0}, "is a standing rule for this kind of task")
 
 

@@ -85,7 +85,7 @@ class Recall:
     async def _answer(self, query: Query, request: Request, started: float, limit_s: float) -> Answer:
         scope = await self.scopes.get(request.install, request.profile, request.principal)
         answer = empty()
-        about = overview.asked(query.text)
+        about = overview.asked(query.text) if request.moment is None else None
         if about is not None:
             answer = await self._overview(about, request, scope)
         if query.asks and not answer.items:
@@ -119,7 +119,7 @@ class Recall:
         else:
             patient = request.deadline_ms is None
             memory = sorted(state.numbers.items())
-            flight = repr((scope.readable, memory, question, request.as_of, patient))
+            flight = repr((scope.readable, memory, question, request.as_of, request.known_at, patient))
             answer = await self._cache.once(
                 flight,
                 lambda: self._fresh(query, request, scope, meaning, state, question, started + limit_s - _MARGIN_S),
@@ -142,14 +142,14 @@ class Recall:
 
         `until`, on the monotonic clock, is when to stop waiting for what makes it better.
         """
-        now = request.as_of or datetime.now(UTC)
+        now = request.moment or datetime.now(UTC)
         sought = Sought.of(query, when(query.text, now.date()), past.aside_words(query.text))
         wait_s = until - time.monotonic()
         if request.deadline_ms is not None:
             wait_s = min(self._settings.embed_deadline_ms / 1000, wait_s)
         vector = asyncio.ensure_future(meaning.vector(query.text, wait_s))
         try:
-            source, rung, generations = await self._source(scope, meaning, state, request.as_of)
+            source, rung, generations = await self._source(scope, meaning, state, request)
             found = await retrieve(query, sought, source, vector, meaning.measures)
         finally:
             vector.cancel()
@@ -196,15 +196,16 @@ class Recall:
         return rules_for(query.text, await source.rules(), request.project)
 
     async def _source(
-        self, scope: Scope, meaning: Meaning, state: Generations, as_of: datetime | None
+        self, scope: Scope, meaning: Meaning, state: Generations, request: Request
     ) -> tuple[Source, Rung, dict[UUID, int]]:
         """Where to read, and the state of memory that is read there."""
-        if as_of is None:
+        if request.moment is None:
             hot = await meaning.hot.get(scope, state.numbers)
             if hot is not None:
                 return hot, Rung.HOT, hot.generations
         # Read before the data, so that they can only be newer; a copy in Redis may be ahead of what is committed.
-        return ColdScope(self._db, scope, meaning.model, as_of), Rung.SQL, await self._truth(scope)
+        cold = ColdScope(self._db, scope, meaning.model, request.moment, request.known_at)
+        return cold, Rung.SQL, await self._truth(scope)
 
     async def _truth(self, scope: Scope) -> dict[UUID, int]:
         async with self._db.memory(scope) as conn:
@@ -217,7 +218,7 @@ class Recall:
 
 def _is_kept(request: Request) -> bool:
     """A prefetch is asked again and again; a search is asked seldom, and for the newest."""
-    return request.as_of is None and request.mode is Mode.PREFETCH
+    return request.moment is None and request.mode is Mode.PREFETCH
 
 
 def _ms(started: float) -> float:

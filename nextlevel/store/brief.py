@@ -28,9 +28,11 @@ class PastSession:
     first_words: str
 
 
-async def rules(conn: Connection, scope: Scope, *, as_of: datetime | None, limit: int) -> list[UUID]:
+async def rules(
+    conn: Connection, scope: Scope, *, as_of: datetime | None, known_at: datetime | None = None, limit: int
+) -> list[UUID]:
     """The person's preferences that hold, the surest first."""
-    rows = await conn.fetch(SQL.brief.rules, scope.tenant_id, scope.readable, as_of, limit)
+    rows = await conn.fetch(SQL.brief.rules, scope.tenant_id, scope.readable, as_of, limit, known_at)
     return [row["block_id"] for row in rows]
 
 

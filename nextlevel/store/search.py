@@ -118,6 +118,12 @@ async def bodies(conn: Connection, scope: Scope, ids: Collection[UUID], model: s
     return [_found(row) for row in rows]
 
 
+async def as_known(conn: Connection, scope: Scope, ids: Collection[UUID], moment: datetime) -> dict[UUID, Block]:
+    """Those of the blocks that memory knew at a moment, as they were then."""
+    rows = await conn.fetch(SQL.search.as_known, scope.tenant_id, list(ids), moment)
+    return {row["block_id"]: block_of(row) for row in rows}
+
+
 async def aliases(conn: Connection, scope: Scope, entities: Collection[UUID] | None = None) -> list[tuple[str, UUID]]:
     """Each name, in normal form, of these entities; of all that the person has where none are given."""
     rows = await conn.fetch(
@@ -145,27 +151,48 @@ async def word_weights(conn: Connection, words: Collection[str]) -> dict[str, fl
 
 
 async def by_words(
-    conn: Connection, scope: Scope, words: Collection[str], *, as_of: datetime | None, limit: int
+    conn: Connection,
+    scope: Scope,
+    words: Collection[str],
+    *,
+    as_of: datetime | None,
+    known_at: datetime | None = None,
+    limit: int,
 ) -> list[UUID]:
     """The blocks that share the rarest of these words, best first."""
-    rows = await conn.fetch(SQL.search.by_words, scope.tenant_id, sorted(set(words)), as_of, limit)
+    rows = await conn.fetch(SQL.search.by_words, scope.tenant_id, sorted(set(words)), as_of, limit, known_at)
     return [row["block_id"] for row in rows]
 
 
 async def by_vector(
-    conn: Connection, scope: Scope, vector: Vector, model: str, *, as_of: datetime | None, limit: int
+    conn: Connection,
+    scope: Scope,
+    vector: Vector,
+    model: str,
+    *,
+    as_of: datetime | None,
+    known_at: datetime | None = None,
+    limit: int,
 ) -> Nearest:
     """The blocks nearest to a vector; exact, so that k asked are k given."""
-    rows = await conn.fetch(SQL.search.by_vector, scope.tenant_id, scope.readable, vector, model, as_of, limit)
+    rows = await conn.fetch(
+        SQL.search.by_vector, scope.tenant_id, scope.readable, vector, model, as_of, limit, known_at
+    )
     found = [(row["block_id"], row["cosine"]) for row in rows]
     return Nearest(found, rows[0]["mean"], rows[0]["blocks"]) if rows else Nearest([], 0.0, 0)
 
 
 async def near(
-    conn: Connection, scope: Scope, entities: Collection[UUID], *, as_of: datetime | None, limit: int
+    conn: Connection,
+    scope: Scope,
+    entities: Collection[UUID],
+    *,
+    as_of: datetime | None,
+    known_at: datetime | None = None,
+    limit: int,
 ) -> list[tuple[UUID, int]]:
     """The blocks that speak of these entities (1) or of a neighbour of one (2), nearest and newest first."""
-    rows = await conn.fetch(SQL.search.near, scope.tenant_id, list(entities), as_of, _NEIGHBOURS, limit)
+    rows = await conn.fetch(SQL.search.near, scope.tenant_id, list(entities), as_of, _NEIGHBOURS, limit, known_at)
     return [(row["block_id"], row["hop"]) for row in rows]
 
 
@@ -178,11 +205,15 @@ async def page(
     category: Category | None = None,
     entity: UUID | None = None,
     valid_at: datetime | None = None,
+    known_at: datetime | None = None,
     text: str | None = None,
     after: Cursor | None = None,
     limit: int,
 ) -> list[Block]:
-    """Blocks, newest first, from just after a cursor. `text` is a piece of what they say."""
+    """Blocks, newest first, from just after a cursor. `text` is a piece of what they say.
+
+    `known_at` gives those that were known at that moment, as they were then.
+    """
     cursor = (None, None) if after is None else (after.created_at, after.id)
     rows = await conn.fetch(
         SQL.search.page,
@@ -196,8 +227,12 @@ async def page(
         *cursor,
         limit,
         text,
+        known_at,
     )
-    return [block_of(row) for row in rows]
+    if known_at is None:
+        return [block_of(row) for row in rows]
+    known = await as_known(conn, scope, [row["block_id"] for row in rows], known_at)
+    return [known[row["block_id"]] for row in rows]
 
 
 async def history(conn: Connection, scope: Scope, block_id: UUID) -> list[dict[str, Any]]:

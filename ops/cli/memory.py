@@ -29,12 +29,14 @@ trace = typer.Typer(add_completion=False)
     epilog=examples(
         "nextlevel recall 'which port does the crm use?'",
         "nextlevel recall crm --as-of 2026-06-03T12:00:00+02:00    what held on 3 June",
+        "nextlevel recall crm --known-at 2026-06-03T12:00:00+02:00 what memory believed on 3 June",
         "nextlevel recall crm --explain                            also what was left out, and why",
     ),
 )
 def run_recall(
     query: Annotated[str, typer.Argument(help="What you want to know, in your own words.")],
     as_of: Annotated[str | None, typer.Option(help="What held at this time (RFC 3339 with offset).")] = None,
+    known_at: Annotated[str | None, typer.Option(help="By what was learnt until this time.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each channel's part, and what was left out.")
     ] = False,
@@ -43,7 +45,7 @@ def run_recall(
     as_json: AsJson = False,
 ) -> None:
     """Show what is known that fits a query. Best first, each line with its reason."""
-    found = connect().recall(query, scope(install, profile), as_of=as_of, explain=explain)
+    found = connect().recall(query, scope(install, profile), as_of=as_of, known_at=known_at, explain=explain)
     if as_json:
         typer.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
         return

@@ -51,6 +51,21 @@ async def test_what_held_then_can_be_asked_over_http(as_nele, nele):
     assert [item["block"]["object"] for item in answer["items"]] == ["8080"]
 
 
+async def test_what_was_known_then_can_be_asked_over_http(as_nele, nele):
+    """Before anything was learnt nothing was known, though it was so; a list shows each block as it was then."""
+    old = await nele.tell("crm", "runs_on_port", "8080")
+    new = await nele.tell("crm", "runs_on_port", "8091", since=JUNE.replace(day=4), replaces=old)
+    body = {"query": "crm port", "scope": scope(), "mode": "search", "as_of": "2026-06-03T12:00:00+02:00"}
+    for known_at, recalled, listed in (
+        ("2026-06-03T12:00:00+02:00", [], []),
+        ("2999-01-01T00:00:00Z", ["8080"], [(str(new.id), "active"), (str(old.id), "superseded")]),
+    ):
+        answer = (await as_nele.post("/v1/recall", json=body | {"known_at": known_at})).json()
+        assert recalled == [item["block"]["object"] for item in answer["items"]]
+        page = await as_nele.get("/v1/blocks", params={"install": "nele", "known_at": known_at})
+        assert listed == [(each["id"], each["status"]) for each in page.json()["blocks"]]
+
+
 async def test_forget_by_id_is_forgotten_on_every_rung(as_nele, nele):
     """After the answer, no rung may serve it: not the cache, not the hot scope, not Postgres, not a list."""
     block = await nele.tell("crm", "has_secret_port", "4711")

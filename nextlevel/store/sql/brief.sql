@@ -2,12 +2,15 @@
 
 -- name: rules
 -- Standing rules of these scopes: the person's preferences that hold.
--- $1 tenant · $2 scopes · $3 moment, or null for now
+-- $1 tenant · $2 scopes · $3 moment, or null for now · $4 at most · $5 known at
 SELECT block_id FROM blocks
  WHERE tenant_id = $1 AND scope_id = ANY ($2) AND type = 'user_preference'
    AND CASE WHEN $3::timestamptz IS NULL
             THEN status = 'active' AND expires_at > now() AND (valid_to IS NULL OR valid_to > now())
-            ELSE status <> 'review' AND valid_from <= $3 AND (valid_to IS NULL OR valid_to > $3) END
+            WHEN $5::timestamptz IS NULL
+            THEN status <> 'review' AND valid_from <= $3 AND (valid_to IS NULL OR valid_to > $3)
+            ELSE EXISTS (SELECT FROM as_known(blocks, $5) k
+                         WHERE k.status <> 'review' AND k.valid_from <= $3 AND (k.valid_to IS NULL OR k.valid_to > $3)) END
  ORDER BY explicit DESC, confidence DESC, valid_from DESC, block_id LIMIT $4;
 
 -- name: states

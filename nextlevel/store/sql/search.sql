@@ -1,6 +1,6 @@
 -- Everything that recall and the API read. The wall of the transaction applies besides the conditions written here.
 -- A block "holds" now if it is active, not outlived and not over; as of a moment, if it was valid then, though it was
--- replaced or taken back since. Where a query takes a moment, null means now.
+-- replaced or taken back since; with "known at", by what was learnt until then. Where a query takes a moment, null means now.
 
 -- name: generations
 -- $1 tenant · $2 scopes
@@ -42,6 +42,11 @@ SELECT b.*, v.emb, coalesce(s.entities, '{}') AS entities, coalesce(j.subjects, 
   FROM blocks b LEFT JOIN vectors v USING (block_id) LEFT JOIN spoken s USING (block_id) LEFT JOIN joined j USING (block_id)
  WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
 
+-- name: as_known
+-- Blocks as memory knew them at a moment.
+-- $1 tenant · $2 block ids · $3 moment
+SELECT k.* FROM blocks b CROSS JOIN LATERAL as_known(b, $3) k WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
+
 -- name: aliases
 -- Each name of a person's entities: all, or those given.
 -- $1 tenant · $2 user · $3 entities or null
@@ -63,17 +68,20 @@ SELECT t.word, s.score FROM unnest($1::text[]) AS t (word), LATERAL search_words
 
 -- name: by_words
 -- The blocks that share most with the query and hold, best first.
--- $1 tenant · $2 words · $3 moment · $4 at most
+-- $1 tenant · $2 words · $3 moment · $4 at most · $5 known at
 SELECT b.block_id
   FROM search_words($2, $4 * 8) s JOIN blocks b ON b.tenant_id = $1 AND b.block_id = s.block_id
  WHERE CASE WHEN $3::timestamptz IS NULL
             THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
-            ELSE b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3) END
+            WHEN $5::timestamptz IS NULL
+            THEN b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3)
+            ELSE EXISTS (SELECT FROM as_known(b, $5) k
+                         WHERE k.status <> 'review' AND k.valid_from <= $3 AND (k.valid_to IS NULL OR k.valid_to > $3)) END
  ORDER BY s.score DESC, b.block_id LIMIT $4;
 
 -- name: by_vector
 -- The blocks nearest to a vector that hold, nearest first; with the mean cosine over all that hold, and how many those are.
--- $1 tenant · $2 scopes · $3 vector of unit length · $4 model · $5 moment · $6 at most
+-- $1 tenant · $2 scopes · $3 vector of unit length · $4 model · $5 moment · $6 at most · $7 known at
 SELECT e.block_id, -(e.emb <#> $3) AS cosine, avg(-(e.emb <#> $3)) OVER () AS mean, count(*) OVER () AS blocks
   FROM embeddings e
  WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $4
@@ -82,13 +90,16 @@ SELECT e.block_id, -(e.emb <#> $3) AS cosine, avg(-(e.emb <#> $3)) OVER () AS me
          SELECT b.block_id FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
             AND CASE WHEN $5::timestamptz IS NULL
                 THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
-                ELSE b.status <> 'review' AND b.valid_from <= $5 AND (b.valid_to IS NULL OR b.valid_to > $5) END)) IS TRUE
+                WHEN $7::timestamptz IS NULL
+                THEN b.status <> 'review' AND b.valid_from <= $5 AND (b.valid_to IS NULL OR b.valid_to > $5)
+                ELSE EXISTS (SELECT FROM as_known(b, $7) k
+                             WHERE k.status <> 'review' AND k.valid_from <= $5 AND (k.valid_to IS NULL OR k.valid_to > $5)) END)) IS TRUE
  ORDER BY (e.emb <#> $3) + 0   -- not by index: for one scope the exact scan is faster, and complete
  LIMIT $6;
 
 -- name: near
 -- The blocks that speak of these entities (hop 1) or of their neighbours in the graph (hop 2), bounded on the way.
--- $1 tenant · $2 entities · $3 moment · $4 neighbours at most · $5 blocks at most
+-- $1 tenant · $2 entities · $3 moment · $4 neighbours at most · $5 blocks at most · $6 known at
 WITH neighbours AS (
   SELECT unnest(ARRAY[subject_entity, object_entity]) AS entity_id
     FROM (SELECT subject_entity, object_entity FROM edges
@@ -102,21 +113,28 @@ SELECT b.block_id, CASE WHEN b.block_id IN (SELECT block_id FROM direct) THEN 1 
  WHERE b.tenant_id = $1 AND b.block_id = ANY (ARRAY(SELECT block_id FROM direct UNION SELECT block_id FROM beyond))
    AND CASE WHEN $3::timestamptz IS NULL
             THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
-            ELSE b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3) END
+            WHEN $6::timestamptz IS NULL
+            THEN b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3)
+            ELSE EXISTS (SELECT FROM as_known(b, $6) k
+                         WHERE k.status <> 'review' AND k.valid_from <= $3 AND (k.valid_to IS NULL OR k.valid_to > $3)) END
  ORDER BY hop, b.valid_from DESC, b.block_id LIMIT $5;
 
 -- name: page
 -- Blocks, newest first, from just after a cursor. Each filter applies unless it is null.
 -- $1 tenant · $2 scopes · $3 statuses · $4 type · $5 category · $6 entity id · $7 valid at
--- $8 cursor: created at · $9 cursor: id · $10 at most · $11 piece of the text
+-- $8 cursor: created at · $9 cursor: id · $10 at most · $11 piece of the text · $12 known at
 SELECT b.* FROM blocks b
  WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
-   AND ($3::text[] IS NULL OR b.status = ANY ($3))
    AND ($4::text IS NULL OR b.type = $4)
    AND ($5::text IS NULL OR b.category = $5)
    AND ($6::uuid IS NULL OR EXISTS (SELECT FROM mentions m
          WHERE m.tenant_id = b.tenant_id AND m.block_id = b.block_id AND m.entity_id = $6))
-   AND ($7::timestamptz IS NULL OR b.valid_from <= $7 AND (b.valid_to IS NULL OR b.valid_to > $7))
+   AND CASE WHEN $12::timestamptz IS NULL
+            THEN ($3::text[] IS NULL OR b.status = ANY ($3))
+             AND ($7::timestamptz IS NULL OR b.valid_from <= $7 AND (b.valid_to IS NULL OR b.valid_to > $7))
+            ELSE EXISTS (SELECT FROM as_known(b, $12) k
+                          WHERE ($3 IS NULL OR k.status = ANY ($3))
+                            AND ($7 IS NULL OR k.valid_from <= $7 AND (k.valid_to IS NULL OR k.valid_to > $7))) END
    AND ($8::timestamptz IS NULL OR (b.created_at, b.block_id) < ($8, $9::uuid))
    AND ($11::text IS NULL OR strpos(lower(concat_ws(' ', b.subject, replace(b.predicate, '_', ' '), b.object, b.context)), lower($11)) > 0)
  ORDER BY b.created_at DESC, b.block_id DESC LIMIT $10;
