@@ -107,6 +107,19 @@ async def test_a_turn_told_late_does_not_overrule_what_is_newer(bench):
     assert old["superseded_by"] is not None
 
 
+async def test_a_fact_of_before_that_arrives_after_its_repetition_is_one_block(bench):
+    """An import meets what was told since. The other session's port is no rival: of which project, nobody said."""
+    later, before = (
+        event("the port is 8091", session=f"s{day}", at=f"2026-06-0{day}T10:00:00+02:00") for day in (9, 2)
+    )
+    await bench.remember(later)
+    await bench.remember(before)
+    assert {"stored"} == set((await bench.states()).values())
+    [block] = await bench.rows("SELECT status, valid_from FROM blocks")
+    assert ("active", 2) == (block["status"], block["valid_from"].day)
+    assert 2 == len(await bench.rows("SELECT FROM block_sources"))
+
+
 async def test_a_block_tells_its_time_in_the_speakers_own_zone(bench):
     """Midnight in Berlin is not the day before."""
     await bench.remember(replace(PORT_8080, at="2026-06-04T00:10:00+02:00"))

@@ -126,9 +126,13 @@ async def _remember(
         return
     if status is not BlockStatus.ACTIVE:
         place = replace(place, closes=(), ended_by=None, absorbs=(), resumes=None)
-    if place.confirms is not None:
-        if await _confirm(conn, claim, fact, place.confirms.block, status, applied, place.why):
-            await _end_rivals(conn, claim, fact, place, place.confirms.block.id, applied)
+    known, why = (None if place.confirms is None else place.confirms.block), place.why
+    if known is None and place.end == (None, None) and place.resumes is None:
+        # Held already, since later: one copy of a fact lives, whatever else it was compared with.
+        known, why = exact, "the same fact, told later"
+    if known is not None:
+        if await _confirm(conn, claim, fact, known, status, applied, why):
+            await _end_rivals(conn, claim, fact, place, known.id, applied)
         return
     block = await _insert(conn, claim, fact, subject, status, place, applied)
     if vector is not None:
