@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 
+from nextlevel import log
 from nextlevel.errors import NextLevelError
 
 SEED = 20_261_201
@@ -157,6 +158,7 @@ Bench = Callable[[argparse.Namespace, Report], Coroutine[Any, Any, dict[str, Any
 def run(name: str, bench: Bench, parser: argparse.ArgumentParser) -> int:
     """Run a bench, which adds goals to its report and returns figures. The last line of stdout is JSON in any case."""
     options = parser.parse_args()
+    log.setup("warning")
     report = Report(name, options.seed, options.quick, machine())
     random.seed(options.seed)
     told = report.machine
