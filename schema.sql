@@ -335,6 +335,7 @@ CREATE TABLE blocks (
 -- The check that two parallel stores can't both pass: one living copy of a fact in a scope.
 CREATE UNIQUE INDEX blocks_once ON blocks (tenant_id, scope_id, hash) WHERE status IN ('active', 'review');
 CREATE INDEX blocks_of_scope ON blocks (scope_id, status);
+CREATE INDEX blocks_by_end ON blocks (expires_at) WHERE status IN ('active', 'review');
 CREATE INDEX blocks_of_subject ON blocks (tenant_id, subject_entity, valid_from DESC) WHERE status = 'active';
 CREATE INDEX blocks_superseded_by ON blocks (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
@@ -343,13 +344,14 @@ CREATE TABLE block_versions (
   tenant_id   uuid NOT NULL,
   block_id    uuid NOT NULL,
   version     integer NOT NULL,
-  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted', 'restored', 'merged', 'split')),
+  change      text NOT NULL CHECK (change IN ('confirmed', 'superseded', 'retracted', 'restored', 'merged', 'split', 'expired')),
   caused_by   text NOT NULL,
   before      jsonb NOT NULL,
   changed_at  timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, block_id, version),
   FOREIGN KEY (tenant_id, block_id) REFERENCES blocks ON DELETE CASCADE
 );
+CREATE INDEX block_versions_expired ON block_versions (changed_at) WHERE change = 'expired';
 
 -- A block as memory knew it at a moment: nothing if it was learnt later, and as it was then if it has changed since.
 CREATE FUNCTION as_known(b blocks, moment timestamptz) RETURNS SETOF blocks LANGUAGE sql STABLE ROWS 1 AS $$
@@ -358,6 +360,22 @@ CREATE FUNCTION as_known(b blocks, moment timestamptz) RETURNS SETOF blocks LANG
              WHERE v.tenant_id = b.tenant_id AND v.block_id = b.block_id AND v.changed_at > moment ORDER BY v.version LIMIT 1),
            '{}')) was
    WHERE b.created_at <= moment
+$$;
+
+-- Where blocks have outlived their time, those that wait longest first. The pipeline may know which scopes these are, and
+-- nothing of what they hold.
+CREATE FUNCTION scopes_with_outlived(at_most integer) RETURNS TABLE (tenant_id uuid, user_id uuid, scope_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT b.tenant_id, b.user_id, b.scope_id FROM blocks b
+   WHERE b.status IN ('active', 'review') AND b.expires_at <= now()
+   GROUP BY b.tenant_id, b.user_id, b.scope_id ORDER BY min(b.expires_at) LIMIT at_most
+$$;
+
+-- How many blocks wait to expire, and how many did within a day. Numbers, and nothing else.
+CREATE FUNCTION count_expired() RETURNS TABLE (waiting bigint, today bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT (SELECT count(*) FROM blocks WHERE status IN ('active', 'review') AND expires_at <= now()),
+         (SELECT count(*) FROM block_versions WHERE change = 'expired' AND changed_at > now() - interval '1 day')
 $$;
 
 CREATE TABLE block_sources (
@@ -767,3 +785,5 @@ REVOKE EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) FROM PUBL
 GRANT EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() TO nextlevel_pipeline;
+REVOKE EXECUTE ON FUNCTION scopes_with_outlived(integer), count_expired() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION scopes_with_outlived(integer), count_expired() TO nextlevel_pipeline;

@@ -27,6 +27,7 @@ from nextlevel.store.turns import Ready
 from . import vectors
 from .context import WorkerContext
 from .digests import digest_sessions
+from .expiry import expire_outlived
 from .habits import learn_habits
 from .jobs import ANSWERS, ISOLATED_FROM, MOST_CRASHES, STAGES
 
@@ -124,14 +125,13 @@ class Reconciler:
 
 
 async def chores(ctx: WorkerContext) -> None:
-    """Each minute: rewrite receipts, tell the caches what they missed, embed what waits, digest idle sessions.
-
-    Each hour: learn habits. Each day: clean up.
+    """Each minute: rewrite receipts, tell the caches what they missed, embed what waits, digest idle sessions, let
+    expire what is outlived. Each hour: learn habits. Each day: clean up.
     """
     clock = asyncio.get_running_loop()
     next_cleaning = next_habits = clock.time()
     while True:
-        for chore in (_rewrite_receipts, _republish_generations, embed_waiting, digest_sessions):
+        for chore in (_rewrite_receipts, _republish_generations, embed_waiting, digest_sessions, expire_outlived):
             await _attempt(chore, ctx)
         if clock.time() >= next_habits:
             await _attempt(learn_habits, ctx)

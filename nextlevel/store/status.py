@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from . import spending
+from . import expiry, spending
 from .pool import Connection
 from .sql import SQL
 
@@ -24,6 +24,7 @@ async def snapshot(conn: Connection) -> dict[str, Any]:
         "installations": await installations(conn),
         "dead_letters": {row["kind"]: row["letters"] for row in letters},
         "latest_dead_letters": [dict(row) for row in latest],
+        "expired": await expiry.count(conn),
         "models_today": await spending.by_model(conn),
     }
 

@@ -39,6 +39,7 @@ def _sections(store: Mapping[str, Any], queue: Mapping[str, Any]) -> list[tuple[
         ("jobs queued", [{"stage": stage, "jobs": jobs} for stage, jobs in queue["queues"].items()]),
         ("turns that ended today", [{"state": state, "turns": turns} for state, turns in store["ended_today"].items()]),
         ("language models today", _named("model", store["models_today"])),
+        ("blocks that expired", [store["expired"]]),
         ("vectors", [store["vectors"]]),
         ("receipts", store["installations"]),
         ("dead letters", [{"kind": kind, "letters": letters} for kind, letters in store["dead_letters"].items()]),

@@ -1,0 +1,35 @@
+"""Blocks that were not used for as long as their type lives expire: recall stops at that moment, upkeep writes it down.
+
+Nothing is lost: the block keeps its words, its sources and when it held, and a version tells what it was. Told again,
+the fact is a new block. Bounded: what is left over waits for the next minute.
+"""
+
+from __future__ import annotations
+
+from nextlevel import log
+from nextlevel.cache import publish_generations
+from nextlevel.store import blocks, expiry, scopes
+
+from .context import WorkerContext
+
+SCOPES_AT_ONCE, BLOCKS_AT_ONCE = 100, 500
+
+_log = log.get("upkeep")
+
+
+async def expire_outlived(ctx: WorkerContext) -> int:
+    """Let what is outlived expire, scope by scope. Returns how many blocks did."""
+    async with ctx.db.pipeline() as conn:
+        waiting = await expiry.outlived_scopes(conn, limit=SCOPES_AT_ONCE)
+    expired = 0
+    for scope in waiting:
+        async with ctx.db.memory(scope) as conn:
+            # A turn that confirms one of them at this moment goes first, or makes it anew.
+            await blocks.lock(conn, scope)
+            gone = await expiry.expire(conn, scope, limit=BLOCKS_AT_ONCE)
+            generations = await scopes.raise_generations(conn, scope, {scope.profile_scope}) if gone else {}
+        await publish_generations(ctx.redis, generations)
+        expired += len(gone)
+    if expired:
+        _log.info("blocks_expired", blocks=expired)
+    return expired
