@@ -25,6 +25,7 @@ from nextlevel.store import recalls, scopes, turns
 from nextlevel.store.turns import Ready
 
 from . import vectors
+from .consolidate import consolidate
 from .context import WorkerContext
 from .digests import digest_sessions
 from .expiry import expire_outlived
@@ -37,7 +38,7 @@ _BELIEVE_S = 5.0  # how long a job is believed to be queued: a Redis that was wi
 _MOST_WOKEN = 10_000
 CHORES_EVERY_S = 60.0
 CLEAN_EVERY_S = 24 * 3600.0
-HABITS_EVERY_S = 3600.0
+HOURLY_S = 3600.0
 _LIVE_FOR_S = 15
 _ISOLATED_LIMIT_S = 300
 
@@ -126,16 +127,17 @@ class Reconciler:
 
 async def chores(ctx: WorkerContext) -> None:
     """Each minute: rewrite receipts, tell the caches what they missed, embed what waits, digest idle sessions, let
-    expire what is outlived. Each hour: learn habits. Each day: clean up.
+    expire what is outlived. Each hour: learn habits, merge what stands side by side. Each day: clean up.
     """
     clock = asyncio.get_running_loop()
-    next_cleaning = next_habits = clock.time()
+    next_cleaning = next_hourly = clock.time()
     while True:
         for chore in (_rewrite_receipts, _republish_generations, embed_waiting, digest_sessions, expire_outlived):
             await _attempt(chore, ctx)
-        if clock.time() >= next_habits:
+        if clock.time() >= next_hourly:
             await _attempt(learn_habits, ctx)
-            next_habits = clock.time() + HABITS_EVERY_S
+            await _attempt(consolidate, ctx)
+            next_hourly = clock.time() + HOURLY_S
         if clock.time() >= next_cleaning:
             await _attempt(prune_recalls, ctx)
             next_cleaning = clock.time() + CLEAN_EVERY_S

@@ -1,0 +1,72 @@
+"""What storing left side by side becomes one later, by the same rules, and can be taken apart again."""
+
+from datetime import timedelta
+
+import pytest
+
+from nextlevel.model import BlockStatus
+from nextlevel.store import blocks, merges, search
+from nextlevel.workers.consolidate import consolidate
+from tests.support.builders import event
+from tests.support.memory import JUNE, Memory
+
+LATER = JUNE + timedelta(days=3)
+
+
+@pytest.fixture
+async def memory(bench) -> Memory:
+    """A scope in which a turn has just ended; what is told here is written as it is, compared with nothing."""
+    await bench.remember(event("Thanks, that is all.", seq=1))
+    return Memory(bench.ctx.db, await bench.scope(), "home")
+
+
+async def test_the_same_told_in_other_words_is_one_fact_from_its_first_telling(bench, memory):
+    first = await memory.tell("crm", "runs_on_port", "8080", confidence=0.7)
+    again = await memory.tell("crm", "runs_on_port", "port 8080", since=LATER, confidence=0.9)
+    assert 1 == await consolidate(bench.ctx)
+    assert 0 == await consolidate(bench.ctx)
+    rows = await bench.rows("SELECT block_id, status, superseded_by, confidence::numeric(3, 2)::text FROM blocks")
+    found = {row["block_id"]: tuple(row)[1:] for row in rows}
+    assert ("active", None, "0.90") == found[first.id]
+    assert ("superseded", first.id, "0.90") == found[again.id]
+
+
+async def test_a_merge_has_its_history_and_is_undone_like_any_other(bench, memory):
+    first = await memory.tell("crm", "runs_on_port", "8080")
+    again = await memory.tell("crm", "runs_on_port", "port 8080", since=LATER)
+    await consolidate(bench.ctx)
+    async with bench.ctx.db.memory(memory.scope) as conn:
+        line = await search.history(conn, memory.scope, first.id)
+        assert [["confirmed"], ["superseded"]] == [[each["change"] for each in past["changes"]] for past in line]
+        await blocks.restore_replaced(conn, memory.scope, first.id, caused_by="test")
+    rows = await bench.rows("SELECT block_id, status, valid_to FROM blocks")
+    assert {(first.id, "active", None), (again.id, "active", None)} == {tuple(row) for row in rows}
+
+
+async def test_the_more_exact_of_two_is_kept(bench, memory):
+    await memory.tell("crm", "uses", "Postgres")
+    exact = await memory.tell("crm", "uses", "Postgres 16", since=LATER)
+    assert 1 == await consolidate(bench.ctx)
+    [active] = await bench.rows("SELECT block_id FROM blocks WHERE status = 'active'")
+    assert exact.id == active["block_id"]
+
+
+async def test_what_differs_replaces_waits_or_is_another_projects_stays(bench, memory):
+    """Merging two facts that are not one loses one: in doubt both stand."""
+    await memory.tell("crm", "runs_on_port", "8080")
+    await memory.tell("crm", "runs_on_port", "8091", since=LATER)
+    await memory.tell("tests", "runs_with", "-n 4", project="crm")
+    await memory.tell("tests", "runs_with", "-n 4", project="pegelwacht")
+    await memory.tell("crm", "runs_on_port", "port 8080", status=BlockStatus.REVIEW)
+    assert 0 == await consolidate(bench.ctx)
+
+
+async def test_what_a_merge_of_entities_moved_can_still_be_split(bench, memory):
+    """Taken apart again, each of the two must have its fact."""
+    for name in ("harbour", "quayside"):
+        await memory.tell(name, "runs_on_port", "8080")
+    async with bench.ctx.db.memory(memory.scope) as conn:
+        await blocks.lock(conn, memory.scope)
+        ids = dict(await search.named(conn, memory.scope, ["harbour", "quayside"]))
+        await merges.merge(conn, memory.scope, ids["harbour"], ids["quayside"])
+    assert 0 == await consolidate(bench.ctx)
