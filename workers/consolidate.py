@@ -90,6 +90,7 @@ def _may_merge(each: Rival) -> bool:
 async def _absorb(conn: Connection, scope: Scope, kept: Rival, gone: Rival, relation: Relation) -> None:
     known, other = kept.block, gone.block
     if relation is Relation.SAME:
+        await blocks.share_sources(conn, scope, gone, known.id)
         voucher = classify.more_trusted(known.provenance, other.provenance)
         await blocks.confirm(
             conn,

@@ -210,6 +210,11 @@ async def add_source(conn: Connection, scope: Scope, block_id: UUID, turn_id: st
     return added is not None
 
 
+async def share_sources(conn: Connection, scope: Scope, block: Rival, to: UUID) -> None:
+    """Let another block stand on all turns that told this one too: whoever forgets it hides them."""
+    await conn.execute(SQL.blocks.copy_sources, scope.tenant_id, block.block.id, to, block.told[0])
+
+
 async def add_links(
     conn: Connection, scope: Scope, block: Block, subject: UUID, objects: Sequence[UUID], mentioned: Sequence[UUID]
 ) -> None:

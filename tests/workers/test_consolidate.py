@@ -43,6 +43,17 @@ async def test_a_merge_has_its_history_and_is_undone_like_any_other(bench, memor
     assert {(first.id, "active", None), (again.id, "active", None)} == {tuple(row) for row in rows}
 
 
+async def test_forgotten_after_a_merge_a_fact_hides_every_turn_that_told_it(bench, memory):
+    """Else the second telling would be quoted from the past turn, of what the person had forgotten."""
+    said = [await memory.say(f"The crm runs on {what}.", turn=n) for n, what in enumerate(("8080", "port 8080"), 2)]
+    first = await memory.tell("crm", "runs_on_port", "8080", source=said[0])
+    await memory.tell("crm", "runs_on_port", "port 8080", since=LATER, source=said[1])
+    assert 1 == await consolidate(bench.ctx)
+    await memory.forget(first.id)
+    hidden = await bench.rows("SELECT id FROM turns WHERE hidden")
+    assert set(said) == {row["id"] for row in hidden}
+
+
 async def test_the_more_exact_of_two_is_kept(bench, memory):
     await memory.tell("crm", "uses", "Postgres")
     exact = await memory.tell("crm", "uses", "Postgres 16", since=LATER)
