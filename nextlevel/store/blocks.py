@@ -152,10 +152,11 @@ async def told_as(conn: Connection, scope: Scope, block: Block, at: datetime) ->
 
 
 async def resume(
-    conn: Connection, scope: Scope, block: Block, *, anew: UUID, at: datetime, words: Sequence[str]
+    conn: Connection, scope: Scope, block: Block, *, anew: UUID, at: datetime, words: Sequence[str], caused_by: str
 ) -> None:
     """Let a block that was just superseded go on from a time on, as `anew`, on the turns that told it since."""
     tenant, was = scope.tenant_id, (block.status, block.valid_to, block.superseded_by)
+    await _version(conn, scope, anew, "restored", caused_by)  # none where the block is new
     if not await conn.fetchval(SQL.blocks.revive, tenant, anew, *was):
         await conn.execute(SQL.blocks.resume, tenant, block.id, anew, at, *was)
         await conn.execute(SQL.blocks.resume_links, tenant, block.id, anew)

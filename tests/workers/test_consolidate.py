@@ -1,5 +1,6 @@
 """What storing left side by side becomes one later, by the same rules, and can be taken apart again."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -52,6 +53,21 @@ async def test_forgotten_after_a_merge_a_fact_hides_every_turn_that_told_it(benc
     await memory.forget(first.id)
     hidden = await bench.rows("SELECT id FROM turns WHERE hidden")
     assert set(said) == {row["id"] for row in hidden}
+
+
+async def test_what_is_told_late_of_the_time_between_two_tellings_still_finds_its_place(bench, memory):
+    """8080, then 8091, then 8080 again: that the two tellings of 8080 had become one must not hide the change back."""
+    said = [await memory.say("Good, thanks.", turn=n, at=at) for n, at in ((2, JUNE), (3, LATER))]
+    first = await memory.tell("crm", "runs_on_port", "8080", source=said[0])
+    again = await memory.tell("crm", "runs_on_port", "port 8080", since=LATER, source=said[1])
+    assert 1 == await consolidate(bench.ctx)
+    between = event("Remember: crm runs on port 8091.", seq=4, turn=4)
+    await bench.remember(replace(between, at=(JUNE + timedelta(days=1)).isoformat()))
+    rows = await bench.rows("SELECT object, status FROM blocks ORDER BY valid_from")
+    assert [("8080", "superseded"), ("8091", "superseded"), ("port 8080", "active")] == [tuple(row) for row in rows]
+    changes = await bench.rows("SELECT change FROM block_versions WHERE block_id = $1 ORDER BY version", again.id)
+    assert ["superseded", "restored"] == [row["change"] for row in changes]
+    assert [] == await bench.rows("SELECT FROM blocks WHERE superseded_by = $1", first.id)
 
 
 async def test_the_more_exact_of_two_is_kept(bench, memory):

@@ -236,7 +236,8 @@ async def _insert(
     await _link(conn, claim, block, candidate, subject)
     if place.resumes is not None and end is not None and successor is not None:
         again = place.resumes.block
-        await blocks.resume(conn, claim.scope, again, anew=successor, at=end, words=_search_terms(again))
+        terms = _search_terms(again)
+        await blocks.resume(conn, claim.scope, again, anew=successor, at=end, words=terms, caused_by=claim.turn.id)
     return block
 
 
