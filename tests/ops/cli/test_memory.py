@@ -127,9 +127,10 @@ async def test_status_shows_each_part_of_a_turns_way(person: Person) -> None:
 
 async def test_a_bad_time_is_told_with_its_place(person: Person) -> None:
     """The service's own words, without its status code."""
-    code, out = await person.types("recall", "anything", "--as-of", "yesterday")
-    assert code == 1
-    assert "as_of" in out
+    for option, field in (("--as-of", "as_of"), ("--known-at", "known_at")):
+        code, out = await person.types("recall", "anything", option, "yesterday")
+        assert code == 1
+        assert field in out
 
 
 async def test_two_names_of_one_thing_are_joined_and_taken_apart(person: Person) -> None:
