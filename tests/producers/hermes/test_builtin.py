@@ -132,6 +132,7 @@ def test_what_is_copied_from_a_context_file_is_not_learnt(
     assert "From AGENTS.md:\nThat is all." == events(home)[0]["assistant_text"]
 
 
+@pytest.mark.journey
 def test_a_real_write_of_the_memory_tool_arrives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host's own tool: add, a batch, replace, remove."""
     path = (tmp_path / "hermes").resolve()

@@ -24,6 +24,7 @@ EXACT = ("compose on port 8080", "line 47 in auth.service.ts", "tables with │,
 SMALL_TALK = "that went well and I am glad about it, let us see what the afternoon will bring to all of us " * 5
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("in_place", [True, False])
 def test_exact_values_are_on_the_wire_after_a_real_compaction(
     tmp_path: Path, service: Service, monkeypatch: pytest.MonkeyPatch, in_place: bool

@@ -18,6 +18,8 @@ from nextlevel.producers.hermes.install import install
 from tests.producers.hermes.test_provider import events
 from tests.support import hermes
 
+pytestmark = pytest.mark.journey
+
 THREAD = {"chat": "g1", "chat_type": "group", "thread": "t9"}
 
 

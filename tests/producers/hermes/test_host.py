@@ -64,6 +64,7 @@ def test_the_hosts_manager_drives_the_plugin(home: Path, valkey: TestValkey, ser
     assert [True, True] == [asked[3]["warm"] for asked in service.asked if asked[3] and asked[3].get("warm")]
 
 
+@pytest.mark.journey
 def test_the_hosts_own_commands_set_it_up_and_tell_its_state(home: Path) -> None:
     """Non-interactive, with words on what was done; both are the host's command line."""
     (home / "config.yaml").unlink()

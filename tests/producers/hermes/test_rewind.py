@@ -41,6 +41,7 @@ def say(provider: Provider, conversation: Rows, said: str, answered: str = "Done
     provider.sync_turn(said, answered, session_id="s1", messages=conversation)
 
 
+@pytest.mark.journey
 def test_a_real_undo_and_a_real_retry_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are the host's own code; only one of the two tells us."""
     path = (tmp_path / "hermes").resolve()
