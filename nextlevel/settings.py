@@ -121,7 +121,8 @@ class Settings(BaseSettings):
         default=65,
         ge=1,
         le=2_000,
-        description="How long recall waits for the query's vector; past it words and graph answer.",
+        description="How long recall waits for the query's vector; past it words and graph answer. "
+        "Who asks with a longer deadline has it wait as much longer.",
     )
     embed_base_url: str | None = Field(
         default=None,

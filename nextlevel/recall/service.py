@@ -146,7 +146,9 @@ class Recall:
         sought = Sought.of(query, when(query.text, now.date()), past.aside_words(query.text))
         wait_s = until - time.monotonic()
         if request.deadline_ms is not None:
-            wait_s = min(self._settings.embed_deadline_ms / 1000, wait_s)
+            usual_ms, whole_ms = self._settings.embed_deadline_ms, self._settings.recall_deadline_ms
+            # Who gives more time than usual gives the vector as much more.
+            wait_s = min(max(usual_ms, usual_ms * request.deadline_ms / whole_ms) / 1000, wait_s)
         vector = asyncio.ensure_future(meaning.vector(query.text, wait_s))
         try:
             source, rung, generations = await self._source(scope, meaning, state, request)

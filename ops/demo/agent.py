@@ -63,6 +63,10 @@ class Agent:
         return int((await self._ask("waiting"))["waiting"])
 
     async def _ask(self, do: str, **fields: Any) -> dict[str, Any]:
+        # To its end, also where nobody waits any longer: an answer left behind would be taken for the next one.
+        return await asyncio.shield(asyncio.ensure_future(self._exchange(do, **fields)))
+
+    async def _exchange(self, do: str, **fields: Any) -> dict[str, Any]:
         assert self._process.stdin is not None  # noqa: S101 - both are pipes, see `started`
         assert self._process.stdout is not None  # noqa: S101
         async with self._lock:
