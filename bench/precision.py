@@ -24,9 +24,9 @@ from nextlevel.auth import OPERATOR, secret_of, token
 from nextlevel.client import Client, ScopeName
 from nextlevel.errors import Transient
 from nextlevel.inference import open_embedder
-from nextlevel.ops.demo.agent import Agent, install_plugin, started
+from nextlevel.ops.demo.agent import install_plugin, started
 from nextlevel.ops.demo.month import lines, sessions
-from nextlevel.ops.demo.stages import standing
+from nextlevel.ops.demo.play import Ground, settle
 from nextlevel.producers.hermes.config import load as config_of
 from nextlevel.settings import Endpoints, Settings
 from nextlevel.store import scopes
@@ -39,13 +39,13 @@ from .scopes import fill_scopes
 QUESTIONS = Path(__file__).with_suffix(".jsonl")
 BESIDE = 10_000
 CENTRES, NOISE = 256, 0.05
-SETTLED_WITHIN_S, HOT_WITHIN_S, ASK_WITHIN_MS = 60.0, 120.0, 5_000
+HOT_WITHIN_S, ASK_WITHIN_MS = 120.0, 5_000
 POLL_S = 0.1
 SHOWN = 12  # of the worst
 
 
 class NotReady(Transient):
-    """Turns are still on their way, or the scope is not held by the service."""
+    """The scope is not held by the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +89,18 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
 
 async def _remember(root: Path, client: Client, report: Report) -> ScopeName:
     """Tell the month, session by session."""
-    home = root / "home"
-    home.mkdir()
-    os.environ["NEXTLEVEL_DATA_DIR"] = str(root / "data")  # for the command that installs the plugin
+    place, month = Ground(root), lines()
+    place.home.mkdir()
+    os.environ["NEXTLEVEL_DATA_DIR"] = str(place.data)  # for the command that installs the plugin
     os.environ["NEXTLEVEL_SERVE_PORT"] = client.url.rpartition(":")[2]
-    await install_plugin(home)
-    month = lines()
-    async with started(home, root / "agent.log") as agent:
+    await install_plugin(place.home)
+    async with started(place.home, root / "agent.log") as agent:
         for name in sessions(month):
             for line in (each for each in month if each.session == name):
-                folder = root / "src" / Path(line.cwd).name
-                (folder / ".git").mkdir(parents=True, exist_ok=True)
-                await agent.tell(line, folder)
-            await _settle(agent, client)
+                await agent.tell(line, place.project(line.cwd))
+            await settle(agent, client, place.logs)
         report.say(f"{len(month)} turns told and remembered")
-    return ScopeName(install=config_of(home).install)
-
-
-async def _settle(agent: Agent, client: Client) -> None:
-    ends = time.monotonic() + SETTLED_WITHIN_S
-    while standing(0, 0, await agent.waiting(), await asyncio.to_thread(client.status)).in_flight:
-        if time.monotonic() > ends:
-            raise NotReady(f"turns are still on their way after {SETTLED_WITHIN_S:.0f} s")
-        await asyncio.sleep(POLL_S)
+    return ScopeName(install=config_of(place.home).install)
 
 
 async def _distract(

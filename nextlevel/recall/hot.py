@@ -94,14 +94,13 @@ class HotScope:
         self.generations, self.counted = generations, counted
 
     async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
-        counts = {word: len(self._rows.used(self._with_word.get(word))) for word in words}
-        return {word: log(1 + len(self) / count) for word, count in counts.items() if count}, len(self)
+        return {word: self._weight(rows) for word, rows in self._listed(words).items()}, len(self)
 
     async def by_words(self, words: Collection[str]) -> list[UUID]:
-        weights, _ = await self.weights(words)
+        listed = self._listed(words)
         scores = np.zeros(len(self._entries))
-        for word in sorted(weights, key=lambda word: (-weights[word], word))[:RAREST]:
-            scores[self._rows.used(self._with_word[word])] += weights[word]
+        for word in sorted(listed, key=lambda word: (len(listed[word]), word))[:RAREST]:
+            scores[listed[word]] += self._weight(listed[word])
         found = self._rows.holding(np.flatnonzero(scores), datetime.now(UTC))
         return self._ids(self._rows.first(found, scores[found], BY_WORDS))
 
@@ -134,6 +133,15 @@ class HotScope:
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
         return self.past.find(sought, vector, limit=PASSAGES)
+
+    def _listed(self, words: Collection[str]) -> dict[str, Rows]:
+        """The rows with each of these words that some block has."""
+        rows = {word: self._rows.used(self._with_word[word]) for word in words if word in self._with_word}
+        return {word: found for word, found in rows.items() if len(found)}
+
+    def _weight(self, rows: Rows) -> float:
+        """The idf of a word that these rows have."""
+        return log(1 + len(self) / len(rows))
 
     def _speaking_of(self, entities: Iterable[UUID]) -> Rows:
         """The rows that speak of one of these entities and hold, each once."""

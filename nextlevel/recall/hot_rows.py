@@ -38,9 +38,9 @@ class BlockRows:
     def remove(self, row: int) -> None:
         self._alive[row] = False
 
-    def used(self, listed: array[int] | None) -> Rows:
+    def used(self, listed: array[int]) -> Rows:
         """Those of the listed rows that are used, in their order."""
-        rows = np.frombuffer(listed or array("i"), dtype=np.int32).astype(np.intp)
+        rows = np.frombuffer(listed, dtype=np.int32).astype(np.intp)
         return rows[self._alive[rows]]
 
     def holding(self, rows: Rows, now: datetime) -> Rows:

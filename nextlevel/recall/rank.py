@@ -43,7 +43,7 @@ class Bar:
 
     `first` is asked of the best, `more` of those beside it; `beside_best` is the share of the best score below which a
     block only distracts, `most` how many are let in. For a prefetch chosen on one half of bench/precision.jsonl: on the
-    other, 10,000 blocks about other things beside it, .73 of the lines are right and no question without an answer gets
+    other, 10,000 blocks about other things beside it, .75 of the lines are right and no question without an answer gets
     any; with a bar for words or nearness alone it was .25, and every third did.
     """
 
@@ -163,11 +163,11 @@ def _judge(
     block = candidate.entry.found.block
     says = _says(candidate, names)
     coverage = terms.covered(says)
-    compared = candidate.cosine is not None and candidates.mean_cosine is not None
-    lift = (candidate.cosine or 0.0) - (candidates.mean_cosine or 0.0) if compared else 0.0
-    near = nearness(lift)
     evidence, full = coverage, 1.0
-    if compared:
+    lift, near, compared = 0.0, 0.0, False
+    if candidate.cosine is not None and candidates.mean_cosine is not None:
+        lift, compared = candidate.cosine - candidates.mean_cosine, True
+        near = nearness(lift)
         evidence += _VECTOR[mode] * near + _BOTH[mode] * coverage * near
         full += _VECTOR[mode] + _BOTH[mode]
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)

@@ -11,15 +11,14 @@ from nextlevel.model import BlockStatus, Scope, block_text
 from . import blocks
 from .blocks import Rival, block_of
 from .pool import Connection
+from .scopes import scope_of
 from .sql import SQL
 
 
 async def active_scopes(conn: Connection, *, within_s: float, limit: int) -> list[Scope]:
     """The memories in which turns ended lately, the latest first (inside `Database.pipeline`)."""
     rows = await conn.fetch(SQL.consolidation.active_scopes, within_s, limit)
-    return [
-        Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"]) for row in rows
-    ]
+    return [scope_of(row) for row in rows]
 
 
 async def fresh(conn: Connection, scope: Scope, *, within_s: float, limit: int) -> list[UUID]:

@@ -7,13 +7,14 @@ from uuid import UUID
 from nextlevel.model import Scope
 
 from .pool import Connection
+from .scopes import wall_of
 from .sql import SQL
 
 
 async def outlived_scopes(conn: Connection, *, limit: int) -> list[Scope]:
     """Walls behind which blocks have outlived their time, each around one scope (inside `Database.pipeline`)."""
     rows = await conn.fetch(SQL.expiry.outlived_scopes, limit)
-    return [Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"]) for row in rows]
+    return [wall_of(row) for row in rows]
 
 
 async def expire(conn: Connection, scope: Scope, *, limit: int) -> list[UUID]:

@@ -19,6 +19,7 @@ from nextlevel.lang.passages import SIDE_CHARS
 from nextlevel.model import Scope
 
 from .pool import Connection
+from .scopes import wall_of
 from .sql import SQL
 
 Vector = npt.NDArray[np.float32]
@@ -77,7 +78,7 @@ class Backlog:
 
 async def unindexed(conn: Connection) -> list[Scope]:
     """Walls behind which turns wait for their passage (inside `Database.pipeline`)."""
-    return [_wall(row) for row in await conn.fetch(SQL.passages.unindexed)]
+    return [wall_of(row) for row in await conn.fetch(SQL.passages.unindexed)]
 
 
 async def backlog(conn: Connection, model: str) -> Backlog:
@@ -117,7 +118,7 @@ async def mark_indexed(conn: Connection, scope: Scope, turn_ids: Sequence[str]) 
 
 async def without_vectors(conn: Connection, model: str) -> list[Scope]:
     """Walls behind which passages wait for their vectors (inside `Database.pipeline`)."""
-    return [_wall(row) for row in await conn.fetch(SQL.passages.unembedded_scopes, model)]
+    return [wall_of(row) for row in await conn.fetch(SQL.passages.unembedded_scopes, model)]
 
 
 async def unembedded(conn: Connection, scope: Scope, model: str, *, limit: int) -> list[tuple[str, str, str]]:
@@ -205,10 +206,6 @@ async def said(conn: Connection, scope: Scope, turn_ids: Collection[str]) -> dic
     """What was said in these turns, as far as it may still be shown."""
     rows = await conn.fetch(SQL.passages.said, scope.tenant_id, scope.readable, list(turn_ids), SIDE_CHARS)
     return {row["id"]: _said(row, outdated=row["outdated"]) for row in rows}
-
-
-def _wall(row: asyncpg.Record) -> Scope:
-    return Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"])
 
 
 def _said(row: asyncpg.Record, *, outdated: bool = False) -> Said:

@@ -77,7 +77,17 @@ async def generations(conn: Connection) -> dict[UUID, int]:
 async def without_vectors(conn: Connection, model: str) -> list[Scope]:
     """Walls behind which blocks wait for their vectors, each around one scope."""
     rows = await conn.fetch(SQL.scopes.without_vectors, model)
-    return [Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"]) for row in rows]
+    return [wall_of(row) for row in rows]
+
+
+def scope_of(row: asyncpg.Record) -> Scope:
+    """What one profile of a person reads, from a row that names it."""
+    return Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"])
+
+
+def wall_of(row: asyncpg.Record) -> Scope:
+    """A wall around the one scope that a row names."""
+    return Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"])
 
 
 async def people(conn: Connection, *, limit: int) -> list[Person]:
@@ -98,8 +108,7 @@ async def person(conn: Connection, profile_scope: UUID) -> Person:
 
 
 def _person(row: asyncpg.Record) -> Person:
-    scope = Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"])
-    return Person(row["tenant"], row["user"], scope)
+    return Person(row["tenant"], row["user"], scope_of(row))
 
 
 async def _owner(conn: Connection, install: str, *, accept_unenrolled: bool) -> tuple[UUID, UUID]:

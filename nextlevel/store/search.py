@@ -20,6 +20,7 @@ from nextlevel.model import Block, BlockStatus, BlockType, Category, Scope, Verd
 
 from .blocks import block_of
 from .pool import Connection
+from .scopes import scope_of
 from .sql import SQL
 
 Vector = npt.NDArray[np.float32]
@@ -284,7 +285,7 @@ async def scope_of_turn(conn: Connection, turn_id: str) -> Scope:
     row = await conn.fetchrow(SQL.search.scope_of_turn, turn_id, turn_id.rpartition(":")[0])
     if row is None:
         raise NotFound(f"there is no turn {turn_id!r}")
-    return Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"])
+    return scope_of(row)
 
 
 def _without_block(row: asyncpg.Record) -> dict[str, Any]:

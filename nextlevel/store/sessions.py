@@ -10,6 +10,7 @@ from typing import Any
 from nextlevel.model import Scope, Turn
 
 from .pool import Connection
+from .scopes import scope_of
 from .sql import SQL
 from .turns import turn_of
 
@@ -29,13 +30,7 @@ class Session:
 async def undigested(conn: Connection, *, idle_s: float, limit: int) -> list[tuple[Scope, str]]:
     """Sessions that wait for a digest, with their scopes (inside `Database.pipeline`)."""
     rows = await conn.fetch(SQL.sessions.undigested, idle_s, limit)
-    return [
-        (
-            Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"]),
-            row["session"],
-        )
-        for row in rows
-    ]
+    return [(scope_of(row), row["session"]) for row in rows]
 
 
 async def hold(conn: Connection, scope: Scope, session: str) -> bool:

@@ -15,6 +15,7 @@ from nextlevel.event import Event, moment
 from nextlevel.model import Scope, ToolCall, Turn, TurnState
 
 from .pool import Connection
+from .scopes import scope_of
 from .sql import SQL
 
 
@@ -162,7 +163,7 @@ async def claim(
     if row is None:
         return None
     return Claim(
-        scope=Scope(row["tenant_id"], row["user_id"], row["profile"], row["profile_scope"], row["user_scope"]),
+        scope=scope_of(row),
         turn=turn_of(row),
         kind=row["kind"],
         install=row["install"],
@@ -195,29 +196,18 @@ async def put_back(conn: Connection, claim: Claim, *, delay_s: float, reason: st
 
 async def window(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
     """The turns of the same conversation before this one, oldest first."""
-    rows = await conn.fetch(
-        SQL.turns.window,
-        claim.scope.tenant_id,
-        claim.scope.user_id,
-        claim.turn.session,
-        claim.seq,
-        claim.install,
-        limit,
-    )
-    return [turn_of(row) for row in reversed(rows)]
+    return (await _beside(conn, SQL.turns.window, claim, limit))[::-1]
 
 
 async def waiting(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
     """The turns of the same conversation that wait behind this one and were shown to no model yet, in order."""
-    rows = await conn.fetch(
-        SQL.turns.waiting,
-        claim.scope.tenant_id,
-        claim.scope.user_id,
-        claim.turn.session,
-        claim.seq,
-        claim.install,
-        limit,
-    )
+    return await _beside(conn, SQL.turns.waiting, claim, limit)
+
+
+async def _beside(conn: Connection, query: str, claim: Claim, limit: int) -> list[Turn]:
+    """Turns of a claimed one's conversation, the nearest to it first."""
+    scope, turn = claim.scope, claim.turn
+    rows = await conn.fetch(query, scope.tenant_id, scope.user_id, turn.session, claim.seq, claim.install, limit)
     return [turn_of(row) for row in rows]
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 from nextlevel.model import Scope
 
 from .pool import Connection
+from .scopes import wall_of
 from .sql import SQL
 
 
@@ -76,7 +77,7 @@ async def add(conn: Connection, scope: Scope, model: str, vectors: Mapping[UUID,
 async def scopes_with_old(conn: Connection) -> list[Scope]:
     """Walls behind which vectors lie of models that are not in use, each around one scope."""
     rows = await conn.fetch(SQL.vectors.scopes_with_old)
-    return [Scope(row["tenant_id"], row["user_id"], "", row["scope_id"], row["scope_id"]) for row in rows]
+    return [wall_of(row) for row in rows]
 
 
 async def drop_old(conn: Connection, scope: Scope) -> int:

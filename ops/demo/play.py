@@ -155,7 +155,7 @@ async def _tell(
                     await agent.prefetch(line.session, line.user)
                     told[await agent.tell(line, project)] += 1
                 # Days pass between sessions: what was said in one is remembered before the next begins.
-                await _settle(agent, client, ground.logs)
+                await settle(agent, client, ground.logs)
     took = time.monotonic() - since
     outcome = f"{told['kept']} told now, {told['known']} known from before"
     console.print(f"  {outcome}; all at their end after {took:.1f} s", highlight=False)
@@ -168,7 +168,7 @@ async def _watching(
     async def watch() -> None:
         stored = 0
         while True:
-            # A status that fails is no reason to stop: what is down is started again, and `_settle` is the judge.
+            # A status that fails is no reason to stop: what is down is started again, and `settle` is the judge.
             with suppress(Transient):
                 status = await asyncio.to_thread(client.status)
                 now = standing(told.total(), total, await agent.waiting(), status)
@@ -187,8 +187,12 @@ async def _watching(
             await watcher
 
 
-async def _settle(agent: Agent, client: Client, logs: Path) -> None:
-    """Wait until Postgres holds every turn and none is on its way."""
+async def settle(agent: Agent, client: Client, logs: Path) -> None:
+    """Wait until Postgres holds every turn and none is on its way.
+
+    Raises:
+        NotSettled: some are still on their way after a minute.
+    """
     deadline = time.monotonic() + SETTLED_WITHIN_S
     while time.monotonic() < deadline:
         with suppress(Transient):
