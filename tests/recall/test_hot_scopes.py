@@ -47,13 +47,14 @@ async def test_a_replaced_block_goes_as_the_new_one_comes(nele, recall, hot, hel
 
 
 async def test_a_forgotten_block_goes_though_no_row_says_so(nele, recall, hot, held):
-    """A deletion leaves nothing that changed: the numbers tell."""
+    """A deletion leaves nothing that changed: the numbers tell. Its subject's name stays, for another block."""
     told = await nele.tell("crm", "runs_on_port", "8080")
+    await nele.tell("crm", "is_kept_by", "Amrei")
     await hot(ASKED, nele)
     await nele.forget(told.id)
     answer = await hot(ASKED, nele)
     assert "8080" not in answer.context
-    assert len(held) == 3
+    assert len(held) == 4
     assert same(recall, nele, held)
 
 
