@@ -689,7 +689,7 @@ BEGIN
   SELECT t, b.block_id, 1 + (SELECT count(*) FROM block_versions v WHERE v.tenant_id = t AND v.block_id = b.block_id), why, cause,
          to_jsonb(b) - ARRAY['tenant_id', 'block_id', 'user_id', 'hash']
     FROM blocks b WHERE b.tenant_id = t AND b.block_id = ANY (moved) AND b.subject_entity = source;
-  UPDATE blocks b SET subject_entity = target, updated_at = now(),
+  UPDATE blocks b SET subject_entity = target,
                       subject = CASE WHEN lower(b.subject) = lower(s.name) THEN g.name ELSE b.subject END
     FROM entities s, entities g
    WHERE b.tenant_id = t AND b.block_id = ANY (moved) AND b.subject_entity = source
@@ -706,6 +706,7 @@ BEGIN
     INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) SELECT t, g.block_id, target, g.scope_id FROM gone g
     ON CONFLICT DO NOTHING)
   SELECT array_agg(DISTINCT g.scope_id) INTO touched FROM gone g;
+  UPDATE blocks b SET updated_at = now() WHERE b.tenant_id = t AND b.block_id = ANY (moved); -- what readers hold of them is old
   RETURN QUERY UPDATE scopes s SET generation = s.generation + 1 WHERE s.tenant_id = t AND s.scope_id = ANY (touched)
                RETURNING s.scope_id, s.generation;
 END $$;

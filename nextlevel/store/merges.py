@@ -137,6 +137,7 @@ async def _undo(conn: Connection, scope: Scope, past: asyncpg.Record) -> Generat
         conn, scope, past["aliases"], alone, past["kept"], past["merged"], "split", past["merge_id"]
     )
     await conn.execute(SQL.entities.mention_again, scope.tenant_id, past["shared"], past["merged"])
+    await blocks.touch(conn, scope, past["shared"])
     return generations
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from nextlevel.model import EntityType
-from nextlevel.store import blocks, search
+from nextlevel.store import blocks, merges, search
 from tests.support.memory import JUNE
 
 ASKED = "which port does the crm run on?"
@@ -55,6 +55,28 @@ async def test_a_forgotten_block_goes_though_no_row_says_so(nele, recall, hot, h
     answer = await hot(ASKED, nele)
     assert "8080" not in answer.context
     assert len(held) == 4
+    assert same(recall, nele, held)
+
+
+async def test_a_block_that_only_mentions_a_merged_entity_is_found_by_the_other_name(nele, recall, hot, held):
+    """A merge by hand changes what blocks speak of, and no word of theirs; a split gives it back."""
+    for subject, name in (("crm", "Flo"), ("wiki", "Florian")):
+        await nele.tell(subject, "is_kept_by", name, names=[(name, EntityType.PERSON)])
+    await hot("who keeps the crm?", nele)
+
+    async def about(name: str) -> set[str]:
+        await hot(f"what does {name} keep?", nele)
+        bearers = {entity for _, entity in await held.named([name.lower()])}
+        spoken = [id for id, hop in await held.near(bearers) if hop == 1]
+        return {each.found.block.subject for each in await held.entries(spoken)}
+
+    async with nele.db.memory(nele.scope) as conn:
+        kept, other = [await merges.find(conn, nele.scope, name) for name in ("Florian", "Flo")]
+        await merges.merge(conn, nele.scope, kept, other)
+    assert {"crm", "wiki"} == await about("Florian")
+    async with nele.db.memory(nele.scope) as conn:
+        await merges.split(conn, nele.scope, kept, "Flo")
+    assert {"wiki"} == await about("Florian")
     assert same(recall, nele, held)
 
 
