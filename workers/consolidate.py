@@ -22,7 +22,7 @@ from nextlevel.store.pool import Connection
 from .context import WorkerContext
 from .steps import classify, dedup
 from .steps.dedup import Relation
-from .steps.timeline import UNKNOWN_PROJECT
+from .steps.extract.rules.focus import NOBODYS
 
 SCOPES_AT_ONCE, BLOCKS_AT_ONCE = 50, 200
 _WITHIN_S = 2 * 3600.0
@@ -83,7 +83,7 @@ def _pairs(this: Rival, others: Sequence[Rival]) -> list[tuple[Rival, Rival, Rel
 def _may_merge(each: Rival) -> bool:
     """Not what holds for a time only, what upkeep inferred, and what is said of a project that nobody named."""
     block = each.block
-    unnamed = block.subject == UNKNOWN_PROJECT and block.project is None
+    unnamed = block.subject == NOBODYS and block.project is None
     return block.valid_to is None and block.provenance is not Provenance.INFERRED and not unnamed
 
 

@@ -10,7 +10,7 @@ from nextlevel.safety.redact import redact
 
 from . import offrecord
 from .home import Home
-from .inprompt import FILES
+from .inprompt import FILES, stamp
 from .recording import order
 from .speaker import Speaker
 
@@ -40,7 +40,7 @@ def look(home: Home, speaker: Speaker, session: str) -> None:
         ShortTermUnavailable: tier 2 can't be written.
         OSError: a file can't be read.
     """
-    stamps = tuple(_stamp(home.path / "memories" / name) for name in FILES.values())
+    stamps = tuple(stamp(home.path / "memories" / name) for name in FILES.values())
     if stamps == home.builtin_stamps or offrecord.reason(home, speaker, session):
         return
     owner = Speaker(profile=speaker.profile)
@@ -51,11 +51,3 @@ def look(home: Home, speaker: Speaker, session: str) -> None:
             home.counters["core_added"] += added
             home.counters["core_removed"] += removed
     home.builtin_stamps = stamps
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0)
-    return (found.st_mtime_ns, found.st_size)

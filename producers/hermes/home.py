@@ -37,7 +37,7 @@ class Home:
         self.counters: Counter[str] = Counter()
         self.left_out: set[str] = set()
         """Sessions that the user asked in this process not to remember."""
-        self.builtin_stamps: tuple[tuple[int, int], ...] = ()
+        self.builtin_stamps: tuple[tuple[int, int] | None, ...] = ()
         """How the host's memory files looked when they were mirrored last."""
         self._lock = threading.Lock()
         self._config = Config()

@@ -57,7 +57,7 @@ def read(home: Path, directory: Path | None) -> InPrompt:
     found.append(home / "SOUL.md")
     if directory is not None:
         found += next(([path] for path in _candidates(directory) if path.is_file()), [])
-    return _parsed(tuple((path, stamp) for path in found if (stamp := _stamp(path))))
+    return _parsed(tuple((path, seen) for path in found if (seen := stamp(path))))
 
 
 @lru_cache(maxsize=64)
@@ -72,7 +72,8 @@ def _parsed(files: tuple[tuple[Path, tuple[int, int]], ...]) -> InPrompt:
     return InPrompt(frozenset(lines), tuple(each for each in statements if each))
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def stamp(path: Path) -> tuple[int, int] | None:
+    """By what one knows that a file has changed; None where there is none."""
     try:
         found = path.stat()
     except OSError:

@@ -16,9 +16,7 @@ from nextlevel.store.blocks import Rival
 
 from . import dedup
 from .dedup import Relation, Verdict
-
-UNKNOWN_PROJECT = "project"
-"""The subject of what is said of a project that nobody named."""
+from .extract.rules.focus import NOBODYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Place:
 
 def place(new: Candidate, since: datetime, told_at: datetime, session: str, known: Sequence[Rival]) -> Place:
     """Find the place of a fact that was told in a session at `told_at`, and holds from `since`."""
-    if new.subject == UNKNOWN_PROJECT and new.project is None:
+    if new.subject == NOBODYS and new.project is None:
         # "The port is 8091": of which project, only this session knows.
         known = [k for k in known if session in k.sessions]
     earlier = [k for k in known if k.told[0] <= told_at and (k.block.valid_to is None or k.block.valid_to > since)]

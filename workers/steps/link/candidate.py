@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from nextlevel.lang.tokens import WORD, fold
 from nextlevel.model import BlockType, Candidate, EntityType, Turn
 
-from ..extract.rules.focus import told_project
+from ..extract.rules.focus import NOBODYS, told_project
 from .aliases import Aliases
 from .reference import LOOK_BACK, by_kind, by_pronoun, last_named, refers
 from .resolve import NEW, Link, resolve
@@ -17,8 +17,6 @@ from .spoken import Mention, at
 
 MOST_ENTITIES = 20
 _NAMED = frozenset({"named", "declined", "people", "initials"})
-NOBODY = "project"
-"""The subject of a fact that names none, where no project was in focus when it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def _subject(candidate: Candidate, aliases: Aliases, said: Heard, before: str) -
         pointed = by_pronoun(pronoun, aliases)
         if pointed.known is not None:
             return pointed
-    elif said.project is None and candidate.subject in (NOBODY, candidate.project):
+    elif said.project is None and candidate.subject in (NOBODYS, candidate.project):
         focus = _in_focus(aliases, before)
         if focus.known is not None:
             return focus
