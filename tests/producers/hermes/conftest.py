@@ -37,6 +37,7 @@ def enrol(tmp_path: Path) -> Iterator[Enrol]:
 
     yield write
     for home in made:
+        home.finish(30)
         home.database.close()
     for client in (*http._clients.values(), *resp._clients.values()):
         client.close()
