@@ -837,6 +837,18 @@ $$;
 
 -- ─── entities across profiles ───────────────────────────────────────────────────────────────────────────────────────
 
+-- The person's entities that nothing speaks of any more, under whatever profile; one that is merged into another waits for
+-- that one.
+CREATE FUNCTION orphaned_entities() RETURNS SETOF uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT e.entity_id FROM entities e WHERE e.tenant_id = wall_tenant() AND e.user_id = wall_user()
+     AND NOT EXISTS (SELECT FROM mentions m WHERE m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id)
+     AND NOT EXISTS (SELECT FROM blocks b WHERE b.tenant_id = e.tenant_id AND b.subject_entity = e.entity_id)
+     AND NOT EXISTS (SELECT FROM document_edges d WHERE d.tenant_id = e.tenant_id AND d.subject_entity = e.entity_id)
+     AND NOT EXISTS (SELECT FROM document_edges d WHERE d.tenant_id = e.tenant_id AND d.object_entity = e.entity_id)
+     AND NOT EXISTS (SELECT FROM entity_merges x WHERE x.tenant_id = e.tenant_id AND x.merged = e.entity_id AND x.split_at IS NULL)
+$$;
+
 -- The blocks that speak of an entity, whatever profile they are told under: an entity is the person's.
 CREATE FUNCTION blocks_of_entity(entity uuid) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -965,6 +977,8 @@ REVOKE EXECUTE ON FUNCTION scopes_without_section_vectors(text), index_section(u
 GRANT EXECUTE ON FUNCTION scopes_without_section_vectors(text) TO nextlevel_pipeline;
 GRANT EXECUTE ON FUNCTION index_section(uuid, uuid, text[]), words_of_sections(uuid[]), count_sections(text[]),
                           search_sections(text[], real[], integer) TO nextlevel_app;
+REVOKE EXECUTE ON FUNCTION orphaned_entities() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION orphaned_entities() TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) FROM PUBLIC;

@@ -48,7 +48,7 @@ async def forget_blocks(
     await conn.execute(SQL.forget.scrub_extractions, scope.tenant_id, ids)
     await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, ids)
     await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
-    await _delete_orphans(conn, scope)
+    await delete_orphans(conn, scope)
     told_in = [row["id"] for row in hidden]
     await _unsay(conn, scope, told_in)
     generations = await passages.forget(conn, told_in)
@@ -56,10 +56,10 @@ async def forget_blocks(
     return Forgotten(tuple(ids), generations, frozenset(row["install"] for row in hidden))
 
 
-async def _delete_orphans(conn: Connection, scope: Scope) -> None:
+async def delete_orphans(conn: Connection, scope: Scope) -> None:
     """Delete entities that nothing speaks of any more, and with the last of them what was merged into them."""
     gone = False
-    while await conn.execute(SQL.forget.delete_orphans, scope.tenant_id, scope.user_id) != "DELETE 0":
+    while await conn.execute(SQL.forget.delete_orphans, scope.tenant_id) != "DELETE 0":
         gone = True
     if gone:
         await entities.raise_revision(conn, scope)

@@ -155,3 +155,15 @@ async def test_another_persons_turn_cannot_be_taken_back(bench):
     await bench.remember(order)
     assert {"home:1": "stored", "home:2": "stored"} == await bench.states()
     assert 1 == len(await bench.facts())
+
+
+async def test_forgetting_in_one_profile_leaves_what_another_speaks_of(bench):
+    """Entities are the person's, blocks a profile's: behind one profile's wall the others' blocks can't be seen."""
+    await bench.remember(FACT, replace(event("birch-2 runs Caddy.", seq=2), profile="work", session="s2"))
+    here = await bench.scope()
+    [block] = await bench.rows("SELECT block_id FROM blocks WHERE scope_id = $1", here.profile_scope)
+    async with bench.ctx.db.memory(here) as conn:
+        await forget_blocks(conn, here, [block["block_id"]])
+    left = {row["name"] for row in await bench.rows("SELECT name FROM entities")}
+    assert "birch-2" in left
+    assert "waldseilgarten-crm" not in left

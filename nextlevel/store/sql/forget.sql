@@ -32,12 +32,9 @@ UPDATE trace_events SET facts = facts - ARRAY['kept', 'dropped', 'changes', 'may
 DELETE FROM blocks WHERE tenant_id = $1 AND block_id = ANY ($2);
 
 -- name: delete_orphans
--- Entities that nothing speaks of any more; one that is merged into another waits for that one.
--- $1 tenant · $2 user
-DELETE FROM entities e WHERE e.tenant_id = $1 AND e.user_id = $2
-   AND NOT EXISTS (SELECT FROM mentions m WHERE m.tenant_id = $1 AND m.entity_id = e.entity_id)
-   AND NOT EXISTS (SELECT FROM blocks b WHERE b.tenant_id = $1 AND b.subject_entity = e.entity_id)
-   AND NOT EXISTS (SELECT FROM entity_merges x WHERE x.tenant_id = $1 AND x.merged = e.entity_id AND x.split_at IS NULL);
+-- Entities that nothing speaks of any more, under whatever profile of the person.
+-- $1 tenant
+DELETE FROM entities WHERE tenant_id = $1 AND entity_id IN (SELECT orphaned_entities());
 
 -- name: said_by
 -- Whether a turn is there and is this person's.
