@@ -204,7 +204,8 @@ def test_an_instance_for_each_message_costs_no_thread_and_no_connection(
     for number in range(20):
         agent(home, f"s{number}", platform="api_server").sync_turn(f"request {number}", "Answer.")
     home.finish(5)
-    assert (20, before) == (len(events(home)), threading.active_count())
+    assert 20 == len(events(home))
+    assert threading.active_count() <= before
     database = str(home.path / "nextlevel" / "shortterm.db")
     databases = [path for path in Path("/proc/self/fd").iterdir() if os.path.realpath(path).startswith(database)]
     assert 1 <= len(databases) <= 3, "the file, its log, its index"
