@@ -65,9 +65,23 @@ async def rivals(
     conn: Connection, scope: Scope, scope_id: UUID, subject_entity: UUID, words: Sequence[str], since: datetime
 ) -> list[Rival]:
     """What a fact that holds from `since` may repeat or replace, newest first. Bounded, never a scan of the scope."""
-    rows = await conn.fetch(SQL.blocks.rivals, scope.tenant_id, scope_id, subject_entity, list(words), since)
+    rows = await conn.fetch(
+        SQL.blocks.rivals, scope.tenant_id, scope_id, subject_entity, list(words), since, scope.user_id
+    )
     found = [_rival(row) for row in rows]
     return sorted(found, key=lambda rival: (rival.block.valid_from, rival.block.id), reverse=True)
+
+
+async def rivals_of(conn: Connection, scope: Scope, block: Block, words: Sequence[str]) -> list[Rival]:
+    """What a stored block may repeat or replace, or be repeated or replaced by."""
+    subject: UUID = await conn.fetchval(SQL.blocks.subject_of, scope.tenant_id, block.id)
+    found = await rivals(conn, scope, block.scope_id, subject, words, block.valid_from)
+    return [rival for rival in found if rival.block.id != block.id]
+
+
+async def told(conn: Connection, scope: Scope, block_ids: Collection[UUID]) -> list[Rival]:
+    """Blocks by id, with when they were told."""
+    return [_rival(row) for row in await conn.fetch(SQL.blocks.told, scope.tenant_id, list(block_ids))]
 
 
 def _rival(row: asyncpg.Record) -> Rival:
@@ -170,6 +184,27 @@ async def retract(conn: Connection, scope: Scope, block: Block, *, at: datetime,
     """Close a block's validity without a successor."""
     await _version(conn, scope, block.id, "retracted", caused_by)
     await conn.execute(SQL.blocks.retract, scope.tenant_id, block.id, at)
+
+
+async def undo_retraction(conn: Connection, scope: Scope, block: Block, *, caused_by: str) -> None:
+    """Let a block hold again as it did before it was retracted."""
+    await _version(conn, scope, block.id, "restored", caused_by)
+    await conn.execute(SQL.blocks.restore, scope.tenant_id, block.id, "retracted")
+
+
+async def reinstate(
+    conn: Connection,
+    scope: Scope,
+    block: Block,
+    status: BlockStatus,
+    valid_to: datetime | None,
+    superseded_by: UUID | None,
+    *,
+    caused_by: str,
+) -> None:
+    """Let a block end otherwise than it did, or not at all."""
+    await _version(conn, scope, block.id, "restored", caused_by)
+    await conn.execute(SQL.blocks.revive, scope.tenant_id, block.id, status, valid_to, superseded_by)
 
 
 async def learnt_from_deeds(conn: Connection, scope: Scope, turn_id: str) -> list[Block]:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nextlevel.model import Scope
 
-from . import blocks, entities, passages, scopes, sessions, turns
+from . import blocks, entities, passages, retractions, scopes, sessions, turns
 from .pool import Connection
 from .sql import SQL
 
@@ -47,6 +47,7 @@ async def forget_blocks(
     await conn.execute(SQL.forget.unlink_successors, scope.tenant_id, ids)
     await conn.execute(SQL.forget.scrub_extractions, scope.tenant_id, ids)
     await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, ids)
+    await retractions.forget(conn, scope, ids)
     await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
     await delete_orphans(conn, scope)
     told_in = [row["id"] for row in hidden]
@@ -75,6 +76,7 @@ async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: 
     alone = await blocks.only_from(conn, scope, turn_id)
     restored = await blocks.undo_turn(conn, scope, turn_id, alone)
     gone = await forget_blocks(conn, scope, alone)
+    await retractions.unsay(conn, scope, turn_id)
     await conn.execute(SQL.forget.detach_turn, scope.tenant_id, turn_id)
     await conn.execute(SQL.forget.scrub_turn, scope.tenant_id, turn_id)
     await _unsay(conn, scope, [turn_id])

@@ -167,3 +167,22 @@ async def test_forgetting_in_one_profile_leaves_what_another_speaks_of(bench):
     left = {row["name"] for row in await bench.rows("SELECT name FROM entities")}
     assert "birch-2" in left
     assert "waldseilgarten-crm" not in left
+
+
+async def test_what_is_imported_after_its_denial_is_not_believed_and_is_once_the_denial_is_undone(bench):
+    """A history is imported on the second day: what the user took back on the first must stay so."""
+    denial = replace(event("waldseilgarten-crm no longer runs on port 8080.", seq=2), session="s2")
+    await bench.remember(denial)
+    await bench.remember(FACT)
+    assert set() == await bench.facts()
+    assert 1 == len(await bench.facts("expired"))
+    await bench.remember(undo(3, denial.id))
+    assert 1 == len(await bench.facts())
+    assert [] == await bench.rows("SELECT FROM retractions")
+
+
+async def test_a_forgotten_fact_takes_the_words_of_its_denial_with_it(bench):
+    await bench.remember(FACT, event("waldseilgarten-crm no longer runs on port 8080.", seq=2))
+    assert 1 == len(await bench.rows("SELECT FROM retractions WHERE block_id IS NOT NULL"))
+    await forget_all(bench)
+    assert [] == await bench.rows("SELECT FROM retractions")

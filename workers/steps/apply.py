@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 from nextlevel.inference import Vector, Vectors
-from nextlevel.lang.tokens import content_words, words
+from nextlevel.lang.tokens import words
 from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, Provenance, block_text
-from nextlevel.store import blocks, entities, habits
+from nextlevel.store import blocks, entities, habits, retractions
 from nextlevel.store.blocks import NewBlock
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
-from . import choices, classify, dedup, timeline
-from .extract.rules.focus import told_project
+from . import choices, classify, dedup, retraction, timeline
+from .applied import Applied, search_terms
 from .found import Found
 from .timeline import Place
 
 MOST_CONFIDENT = 0.99
-RETRACTS_FROM = 0.6
-"""Share of a retraction's content words that a block must hold to be the one that is meant."""
-
-
-@dataclass(slots=True)
-class Applied:
-    """What one turn changed, for the trace, and the scopes whose generation must move."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    scopes: set[UUID] = field(default_factory=set)
-    notes: list[dict[str, str]] = field(default_factory=list)
-
-    def note(self, what: str, text: str, why: str) -> None:
-        self.counts[what] += 1
-        self.notes.append({"what": what, "block": text, "why": why})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +55,8 @@ async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded
             applied.counts["forgotten"] += 1
             continue
         await _remember(conn, claim, fact, applied, review_below, embedded.model, vector)
-    for text in found.retractions:
-        await _retract(conn, claim, text, applied)
+    await retraction.settle_later(conn, claim, applied.blocks.values(), applied)
+    await retraction.take_back(conn, claim, found.retractions, applied)
     if found.rejects is not None:
         await _take_back(conn, claim, found.rejects, applied)
     return applied
@@ -81,10 +65,6 @@ async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded
 def texts(found: Found) -> list[str]:
     """What is embedded for each candidate, in their order."""
     return [_text(candidate) for candidate in found.candidates]
-
-
-def _said(block: Block) -> str:
-    return block_text(block.subject, block.predicate, block.object)
 
 
 def _text(candidate: Candidate) -> str:
@@ -137,8 +117,7 @@ async def _remember(
     block = await _insert(conn, claim, fact, subject, status, place, applied)
     if vector is not None:
         await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, model, vector)
-    applied.scopes.add(fact.scope_id)
-    applied.note("stored" if status is BlockStatus.ACTIVE else "review", _text(candidate), place.why)
+    applied.changed(block, "stored" if status is BlockStatus.ACTIVE else "review", place.why, _text(candidate))
     if block.type is BlockType.USER_PREFERENCE and status is BlockStatus.ACTIVE:
         await _end_habits(conn, claim, block, applied)
 
@@ -149,17 +128,17 @@ async def _end_rivals(conn: Connection, claim: Claim, fact: Fact, place: Place, 
     ends += [(absorbed.block, absorbed.block.valid_from) for absorbed in place.absorbs]
     for block, at in ends:
         await blocks.supersede(conn, claim.scope, block, by=by, at=at, caused_by=claim.turn.id)
-        applied.scopes.add(block.scope_id)
-        applied.note("superseded", _said(block), place.why)
+        applied.changed(block, "superseded", place.why)
 
 
-async def _end_habits(conn: Connection, claim: Claim, said: Block, applied: Applied) -> None:
+async def _end_habits(conn: Connection, claim: Claim, stated: Block, applied: Applied) -> None:
     """The person's own word replaces what upkeep had inferred about the same kind of tool."""
     for taste in await habits.tastes(conn, claim.scope):
-        if taste.provenance is Provenance.INFERRED and choices.speaks_of(said.object, taste.key or ""):
-            await blocks.supersede(conn, claim.scope, taste, by=said.id, at=said.valid_from, caused_by=claim.turn.id)
-            applied.scopes.add(taste.scope_id)
-            applied.note("superseded", _said(taste), "said, no longer inferred")
+        if taste.provenance is Provenance.INFERRED and choices.speaks_of(stated.object, taste.key or ""):
+            await blocks.supersede(
+                conn, claim.scope, taste, by=stated.id, at=stated.valid_from, caused_by=claim.turn.id
+            )
+            applied.changed(taste, "superseded", "said, no longer inferred")
 
 
 async def _confirm(
@@ -191,8 +170,7 @@ async def _confirm(
         since=fact.since,
         caused_by=claim.turn.id,
     )
-    applied.scopes.add(known.scope_id)
-    applied.note("confirmed", _text(fact.candidate), why)
+    applied.changed(known, "confirmed", why, _text(fact.candidate))
     return True
 
 
@@ -230,14 +208,16 @@ async def _insert(
         superseded_by=successor,
     )
     new = NewBlock(block, fact.hash, subject, classify.ttl_days(block.type))
-    await blocks.insert(conn, claim.scope, new, _search_terms(block))
+    await blocks.insert(conn, claim.scope, new, search_terms(block))
     await _end_rivals(conn, claim, fact, place, block.id, applied)
     await blocks.add_source(conn, claim.scope, block.id, claim.turn.id, candidate.span, fact.told_at)
     await _link(conn, claim, block, candidate, subject)
     if place.resumes is not None and end is not None and successor is not None:
         again = place.resumes.block
-        terms = _search_terms(again)
+        terms = search_terms(again)
         await blocks.resume(conn, claim.scope, again, anew=successor, at=end, words=terms, caused_by=claim.turn.id)
+        await retractions.follow(conn, claim.scope, again.id, successor, after=end)
+        applied.blocks[successor] = again
     return block
 
 
@@ -253,45 +233,14 @@ async def _link(conn: Connection, claim: Claim, block: Block, candidate: Candida
     await blocks.add_links(conn, claim.scope, block, subject, objects, mentioned)
 
 
-async def _retract(conn: Connection, claim: Claim, text: str, applied: Applied) -> None:
-    """Close the block that a "no longer" speaks of: the best match by words, if it is one. Never one of another project
-    than the turn's, nor one that was told after it."""
-    wanted = set(content_words(text))
-    numbers = {word for word in wanted if word[:1].isdigit()}
-    project = told_project(claim.turn)
-    for block in await blocks.near_words(conn, words(text), limit=5):
-        held = set(content_words(f"{block.subject} {block.predicate} {block.object} {block.context}"))
-        elsewhere = project is not None and block.project not in (None, project)
-        if elsewhere or block.valid_from > claim.turn.at or not numbers <= held:
-            continue
-        if wanted and len(wanted & held) / len(wanted) >= RETRACTS_FROM:
-            await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
-            applied.scopes.add(block.scope_id)
-            applied.note("retracted", _said(block), text)
-            return
-
-
 async def _take_back(conn: Connection, claim: Claim, rejected: str, applied: Applied) -> None:
     """The user rejects what was done in the turn before: what only its deeds taught holds no more, and what that had
     replaced holds again."""
     for block in await blocks.learnt_from_deeds(conn, claim.scope, rejected):
         await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
-        applied.scopes.add(block.scope_id)
-        applied.note("retracted", _said(block), f"{rejected} was rejected")
+        applied.changed(block, "retracted", f"{rejected} was rejected")
         for old in await blocks.restore_replaced(conn, claim.scope, block.id, caused_by=claim.turn.id):
-            applied.note("restored", _said(old), f"{rejected} was rejected")
-
-
-def _search_terms(block: Block) -> list[str]:
-    parts = (
-        block.subject,
-        block.predicate.replace("_", " "),
-        block.object,
-        block.context,
-        block.key or "",
-        block.value or "",
-    )
-    return words(" ".join(parts))
+            applied.changed(old, "restored", f"{rejected} was rejected")
 
 
 def _type_of(candidate: Candidate, name: str) -> EntityType:

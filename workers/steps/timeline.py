@@ -54,7 +54,7 @@ def place(new: Candidate, since: datetime, told_at: datetime, session: str, know
         # "The port is 8091": of which project, only this session knows.
         known = [k for k in known if session in k.sessions]
     earlier = [k for k in known if k.told[0] <= told_at and (k.block.valid_to is None or k.block.valid_to > since)]
-    later = sorted((k for k in known if k.told[0] > told_at), key=lambda k: (k.told[0], k.block.id))
+    later = _told_after(told_at, known)
     met = [(k, how) for k in earlier if (how := dedup.relate(new, k.block)) is not None]
     decision = dedup.judge([(how, k.block) for k, how in met])
     if decision.verdict is Verdict.SAME:
@@ -77,3 +77,16 @@ def place(new: Candidate, since: datetime, told_at: datetime, session: str, know
             return Place(Verdict.SAME, after.why, k, closes, None, tuple(absorbs))
         absorbs.append(k)
     return Place(decision.verdict, decision.why, None, closes, None, tuple(absorbs), back, back_at)
+
+
+def follower(fact: Rival, known: Sequence[Rival]) -> tuple[Rival, Relation] | None:
+    """The first that was told after a fact and says all of it, and how: with it the fact ends, or goes on."""
+    for k in _told_after(fact.told[-1], known):
+        after = dedup.relate(k.block, fact.block)
+        if after is not None and after.covers:
+            return k, after.relation
+    return None
+
+
+def _told_after(moment: datetime, known: Sequence[Rival]) -> list[Rival]:
+    return sorted((k for k in known if k.told[0] > moment), key=lambda k: (k.told[0], k.block.id))

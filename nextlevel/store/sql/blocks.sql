@@ -20,9 +20,9 @@ SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = $2 AND hash = $3 AND st
 
 -- name: rivals
 -- What a new fact may repeat or replace: the active blocks of the same subject, newest first, those that share most words
--- with it, and what all these have replaced. Never a scan of the scope. With when and in which sessions each was told,
--- or another for which it stands (one that held for no time of its own).
--- $1 tenant · $2 scope · $3 subject entity · $4 words · $5 since when the new fact holds
+-- with it, what was taken back since the new fact began, and what all these have replaced. Never a scan of the scope. With
+-- when and in which sessions each was told, or another for which it stands (one that held for no time of its own).
+-- $1 tenant · $2 scope · $3 subject entity · $4 words · $5 since when the new fact holds · $6 user
 WITH RECURSIVE near AS (
   SELECT * FROM (
     SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.subject_entity = $3 AND b.status = 'active'
@@ -30,6 +30,9 @@ WITH RECURSIVE near AS (
   UNION
   SELECT b.* FROM search_rare_words($4, 2000, 20) w JOIN blocks b USING (block_id)
    WHERE b.tenant_id = $1 AND b.scope_id = $2 AND b.status = 'active'
+  UNION
+  SELECT b.* FROM retractions r JOIN blocks b USING (tenant_id, block_id)
+   WHERE r.tenant_id = $1 AND r.user_id = $6 AND r.at > $5 AND b.scope_id = $2 AND b.status = 'expired'
 ), line AS (
   SELECT * FROM near
   UNION
@@ -43,6 +46,21 @@ SELECT l.*, told.at AS told, told.sessions FROM line l
                       WHERE s.tenant_id = $1
                         AND s.block_id = ANY (l.block_id || ARRAY(SELECT a.block_id FROM blocks a WHERE a.tenant_id = $1
                                                       AND a.superseded_by = l.block_id AND a.valid_to = a.valid_from))) told;
+
+-- name: subject_of
+-- $1 tenant · $2 block
+SELECT subject_entity FROM blocks WHERE tenant_id = $1 AND block_id = $2;
+
+-- name: told
+-- Blocks by id, with when and in which sessions each was told, as rivals are.
+-- $1 tenant · $2 blocks
+SELECT b.*, told.at AS told, told.sessions FROM blocks b
+ CROSS JOIN LATERAL (SELECT array_agg(s.at ORDER BY s.at) AS at, array_agg(DISTINCT t.session) AS sessions
+                       FROM block_sources s JOIN turns t ON t.tenant_id = s.tenant_id AND t.id = s.turn_id
+                      WHERE s.tenant_id = $1
+                        AND s.block_id = ANY (b.block_id || ARRAY(SELECT a.block_id FROM blocks a WHERE a.tenant_id = $1
+                                                      AND a.superseded_by = b.block_id AND a.valid_to = a.valid_from))) told
+ WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
 
 -- name: near_words
 -- The active blocks of this wall that share most words with a text, best first.
@@ -87,7 +105,8 @@ UPDATE blocks SET status = 'superseded', valid_to = greatest(valid_from, least($
 -- name: retract
 -- No longer true, and nothing takes its place.
 -- $1 tenant · $2 block · $3 valid to
-UPDATE blocks SET status = 'expired', valid_to = greatest(valid_from, $3), updated_at = now() WHERE tenant_id = $1 AND block_id = $2;
+UPDATE blocks SET status = 'expired', valid_to = greatest(valid_from, $3), superseded_by = NULL, updated_at = now()
+ WHERE tenant_id = $1 AND block_id = $2;
 
 -- name: learnt_from_deeds
 -- The living blocks that stand on this turn alone, and not on the user's own word.
