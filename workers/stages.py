@@ -82,7 +82,7 @@ async def link_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     try:
         async with ctx.db.memory(claim.scope) as conn:
             raw = found.from_json(await extractions.raw(conn, claim.scope, claim.turn.id))
-            said = Heard.of(claim.turn, window)
+            said = Heard.of(claim.turn, window, raw.candidates)
             linked = replace(raw, candidates=tuple(link(each, aliases, said) for each in raw.candidates))
             await extractions.link(conn, claim.scope, claim.turn.id, found.to_json(linked))
             entity_count = len({name for each in linked.candidates for name, _ in each.entities})

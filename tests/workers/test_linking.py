@@ -23,6 +23,29 @@ async def test_it_is_the_thing_that_was_named_last(bench):
     assert {"waldseilgarten-crm"} == {subject for subject, _, _ in await bench.facts()}
 
 
+async def test_she_is_whom_the_turn_names_and_not_who_was_known_before(bench):
+    """A new colleague's duties must not end on the one of whom we happen to know the name."""
+    await bench.remember(
+        event("flo does the frontend, his mail is flo@example.org", seq=1),
+        event("ayla is the product owner on their side, she decides what goes into a release", seq=2),
+    )
+    subjects = {object_: subject for subject, _, object_ in await bench.facts()}
+    assert ("ayla", "flo") == (subjects["decides what goes into a release"], subjects["flo@example.org"])
+
+
+async def test_a_fact_of_somebody_who_is_not_named_is_left_out_visibly(bench):
+    """Whoever "she" is, she is no Otto: no fact is better than one on the wrong person."""
+    await bench.remember(
+        event("Otto does the frontend of waldseilgarten-crm.", seq=1),
+        event("my sister called. She works on the billing of waldseilgarten-crm now.", seq=2),
+    )
+    assert {"Otto"} == {subject for subject, _, _ in await bench.facts()}
+    [left] = await bench.rows(
+        "SELECT facts->'changes'->0->>'why' AS why FROM trace_events WHERE step = 'store' AND turn_id LIKE '%:2'"
+    )
+    assert "its subject is no name" == left["why"]
+
+
 async def test_a_head_noun_means_the_one_entity_that_has_it(bench):
     await bench.remember(event("waldseilgarten-crm uses Postgres 16.", seq=1))
     await bench.remember(event("The CRM runs on port 8080.", seq=2, session="s2"))

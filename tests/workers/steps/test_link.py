@@ -6,11 +6,11 @@ from uuid import uuid4
 import pytest
 
 from nextlevel.lang.normal import normal_name
-from nextlevel.model import EntityType
+from nextlevel.model import Category, EntityType
 from nextlevel.store.entities import Alias, Known
-from nextlevel.workers.steps.link import AliasCache, Aliases, link
+from nextlevel.workers.steps.link import AliasCache, Aliases, Heard, link
 from nextlevel.workers.steps.link.candidate import meant
-from nextlevel.workers.steps.link.scan import scan
+from nextlevel.workers.steps.link.scan import scan, told_by
 from nextlevel.workers.steps.link.spoken import Mention, at
 from tests.support.builders import candidate
 
@@ -94,6 +94,97 @@ def test_a_mention_means_the_entity_whose_name_it_is_in_another_form(text, menti
 def test_a_pronoun_means_what_was_last_named_and_fits(text, mention, entity):
     """Also a new name that stands nearer: then it means nothing known. Two that fit: neither."""
     assert entity == name_of(text, mention)
+
+
+ONE_WAS_KNOWN = [
+    ("Flo has the key.", "ayla signs the releases, she decides what goes in.", "she decides what goes in"),
+    ("Flo hat den Schlüssel.", "Ayla macht den Betrieb. Sie arbeitet von Bergen aus.", "Sie arbeitet von Bergen aus"),
+    ("Flo har nyckeln.", "ayla sköter driften, hon jobbar från Umeå.", "hon jobbar från Umeå"),
+    ("Flo ma klucz.", "Ayla prowadzi wdrożenia. Ona decyduje o wydaniach.", "Ona decyduje o wydaniach"),
+]
+
+
+@pytest.mark.parametrize(("before", "turn", "span"), ONE_WAS_KNOWN, ids=["en", "de", "sv", "pl"])
+@pytest.mark.parametrize("taken_for", ["ayla", "Flo"])
+def test_she_is_whom_the_same_turn_names_and_not_who_was_known_before(before, turn, span, taken_for):
+    """Nobody knows her yet, so that only the extractor's candidates tell that "ayla" is a name. Whomever it took
+    "she" for: the text's order decides."""
+    her = "ayla" if "ayla" in turn else "Ayla"
+    named = candidate(her, span=turn.partition(".")[0], entities=((her, EntityType.PERSON),))
+    said = candidate(taken_for if taken_for == "Flo" else her, span=span, entities=((her, EntityType.PERSON),))
+    linked = link(said, ALIASES, Heard(before, turn, told=told_by([named, said])))
+    assert her == linked.subject
+    assert (her, EntityType.PERSON) in linked.entities
+    assert "Florian Amsel" not in {name for name, _ in linked.entities}
+
+
+@pytest.mark.parametrize(
+    ("before", "span"),
+    [
+        ("Otto has the key.", "She decides what goes in"),
+        ("Otto hat den Schlüssel.", "Sie arbeitet von Bergen aus"),
+        ("Otto har nyckeln.", "Hon jobbar från Umeå"),
+        ("Otto ma klucz.", "Ona decyduje o wydaniach"),
+        ("Otto met Nils, both were late.", "He decides what goes in"),
+    ],
+    ids=["en", "de", "sv", "pl", "two"],
+)
+def test_whom_a_pronoun_can_not_mean_gets_no_fact(before, span):
+    """By gender; or one of two who fit alike. Its subject is then no name, and store leaves it out."""
+    aliases = Aliases([*known("Otto", EntityType.PERSON), *known("Nils", EntityType.PERSON)])
+    said = candidate("Otto", span=span, entities=(("Otto", EntityType.PERSON),))
+    linked = link(said, aliases, Heard(before, span))
+    assert span.split()[0] == linked.subject
+    assert "Otto" not in {name for name, _ in linked.entities}
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "entity"),
+    [
+        ("Karin hat den Schlüssel. Sie arbeiten beide von Bergen aus.", "Sie", None),
+        ("Karin hat den Schlüssel. Sie arbeitet von Bergen aus.", "Sie", "Karin"),
+        ("Karin hat den Schlüssel. Das können Sie mir glauben.", "Sie", None),
+        ("Karin har nyckeln. De jobbar båda från Umeå.", "De", None),
+        ("Karin ma klucz. Oni pracują z Gdyni.", "Oni", None),
+        ("Karin has the key. They work from Leeds.", "They", "Karin"),
+        ("Die Heidschnucke läuft, sagt Karin. Er liegt auf birke.", "Er", None),
+        ("Jag bygger Heidschnucke med Karin. Den ligger på birke.", "Den", "Heidschnucke"),
+    ],
+)
+def test_the_number_and_the_gender_of_a_pronoun_exclude(text, mention, entity):
+    """Only English has a "they" of one person; German "Sie" may be several, or whom one talks to."""
+    aliases = Aliases([*known("Karin", EntityType.PERSON), *known("Heidschnucke", EntityType.PROJECT)])
+    assert entity == name_of(text, mention, aliases)
+
+
+@pytest.mark.parametrize(
+    ("span", "subject"),
+    [
+        ("im on branch feature/search, lets go on there", "harbour"),  # Polish "im": them
+        ("ich heiße übrigens Reinhild", "user"),  # Polish "ich": their
+        ("Hans kommt heute erst am Abend", "harbour"),  # Swedish "hans": his
+    ],
+)
+def test_a_word_of_another_language_is_no_pronoun(span, subject):
+    """What the user says of themselves, or of the project in focus, must not end on whoever was named last."""
+    said = Heard("Flo has the key, Florian Amsel.", span, project="harbour")
+    assert subject == link(candidate(subject, span=span, entities=(), project="harbour"), ALIASES, said).subject
+
+
+def test_what_somebody_does_to_the_project_is_said_of_the_project():
+    """ "he moved it to 8091" tells a port of the project; "his mail is …" tells how to reach him."""
+    said = Heard("Flo has the key.", "he moved the port to 8091, his mail is flo@example.org")
+    port = candidate("harbour", span="he moved the port to 8091", entities=(), project="harbour")
+    mail = candidate(
+        "harbour", span="his mail is flo@example.org", entities=(), project="harbour", category=Category.CONTACT
+    )
+    assert ("harbour", "Florian Amsel") == (link(port, ALIASES, said).subject, link(mail, ALIASES, said).subject)
+
+
+def test_the_database_is_not_just_any_tool():
+    aliases = Aliases([*known("docker compose", EntityType.TECHNOLOGY), *known("Postgres", EntityType.TECHNOLOGY)])
+    assert name_of("docker compose starts it, the database too", "the database", aliases) is None
+    assert "Postgres" == name_of("Postgres is up, the database is small", "the database", aliases)
 
 
 def test_a_noun_that_two_share_means_the_one_named_last_and_raises_no_doubt():

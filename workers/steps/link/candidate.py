@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nextlevel.lang.tokens import WORD, fold
-from nextlevel.model import BlockType, Candidate, EntityType, Turn
+from nextlevel.model import BlockType, Candidate, Category, EntityType, Turn
 
 from ..extract.rules.focus import NOBODYS, told_project
 from .aliases import Aliases
-from .reference import LOOK_BACK, by_kind, by_pronoun, last_named, refers
+from .reference import LOOK_BACK, by_kind, by_pronoun, last_named, may_mean, refers
 from .resolve import NEW, Link, resolve
-from .scan import scan
+from .scan import Told, scan, told_by
 from .spoken import Mention, at
 
 MOST_ENTITIES = 20
@@ -21,11 +21,15 @@ _NAMED = frozenset({"named", "declined", "people", "initials"})
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a session said so far, in the user's words, and the project that the host named or works in."""
+    """What a session said so far, in the user's words, and the project that the host named or works in.
+
+    `told` are the names that this turn's candidates carry.
+    """
 
     before: str = ""
     turn: str = ""
     project: str | None = None
+    told: Told = ()
 
     def until(self, span: str) -> str:
         """All that was said before a sentence of this turn, the last of it where there is much."""
@@ -33,18 +37,19 @@ class Heard:
         return f"{self.before}\n{head}"[-LOOK_BACK:]
 
     @staticmethod
-    def of(turn: Turn, window: Sequence[Turn]) -> Heard:
+    def of(turn: Turn, window: Sequence[Turn], candidates: Sequence[Candidate] = ()) -> Heard:
         """What a turn's candidates may refer to: `window` holds the session's earlier turns, oldest first."""
-        return Heard("\n".join(each.user_text for each in window), turn.user_text, told_project(turn))
+        before = "\n".join(each.user_text for each in window)
+        return Heard(before, turn.user_text, told_project(turn), told_by(candidates))
 
 
-def meant(mention: Mention, aliases: Aliases) -> Link:
-    """The known entity that a mention means, by name or by reference."""
+def meant(mention: Mention, aliases: Aliases, told: Told = ()) -> Link:
+    """The entity that a mention means, by name or by reference."""
     if refers(mention) is not None and not aliases.bearers(mention.key):
-        return by_pronoun(mention, aliases)
+        return by_pronoun(mention, aliases, told)
     found = resolve(mention, aliases)
     if found.known is None and not found.rivals:
-        return by_kind(mention, aliases)
+        return by_kind(mention, aliases, told)
     if found.rivals and found.how == "by_head":
         return Link(last_named(mention, found.rivals, aliases), how=found.how)  # a common noun leaves no doubt to clear
     return found
@@ -54,9 +59,9 @@ def link(candidate: Candidate, aliases: Aliases, said: Heard = Heard()) -> Candi
     """The candidate with canonical names for what is known, in the project it was told of."""
     before = said.until(candidate.span)
     subject = _subject(candidate, aliases, said, before)
-    name = subject.known.name if subject.known else candidate.subject
+    about = [subject.entity] if subject.entity is not None else []
+    name = about[0][0] if about else candidate.subject
     named = [(each.known.name, each.known.type) for each in scan(candidate.span, aliases) if each.known is not None]
-    about = [(subject.known.name, subject.known.type)] if subject.known else []
     own = [
         _canonical(each, kind, aliases)
         for each, kind in candidate.entities
@@ -87,22 +92,47 @@ def _subject(candidate: Candidate, aliases: Aliases, said: Heard, before: str) -
     start = len(text) - len(candidate.span)
     mention = at(text, candidate.subject, start)
     if mention is not None:
-        return meant(mention, aliases)
+        return meant(mention, aliases, said.told)
     first = WORD.search(text, start)
     if first is not None and refers(pronoun := Mention(text, first.start(), first.end())) is not None:
-        pointed = by_pronoun(pronoun, aliases)
-        if pointed.known is not None:
-            return pointed
-    elif said.project is None and candidate.subject in (NOBODYS, candidate.project):
-        focus = _in_focus(aliases, before)
+        return _pointed_to(pronoun, candidate, aliases, said.told)
+    if said.project is None and candidate.subject in (NOBODYS, candidate.project):
+        focus = _in_focus(aliases, before, said.told)
         if focus.known is not None:
             return focus
     return meant(Mention(candidate.subject, 0, len(candidate.subject)), aliases)
 
 
-def _in_focus(aliases: Aliases, before: str) -> Link:
+def _pointed_to(pronoun: Mention, candidate: Candidate, aliases: Aliases, told: Told) -> Link:
+    """Whom or what the pronoun at a sentence's head means: as the text tells, else whom the extractor took it for.
+
+    Not the latter where two fit, or where the gender tells: then the fact is nobody's.
+    """
+    pointed = by_pronoun(pronoun, aliases, told)
+    if pointed.entity is not None and _may_be_about(candidate, *pointed.entity, is_new=pointed.known is None):
+        return pointed
+    kind = dict(candidate.entities).get(candidate.subject)
+    two_fit = pointed.entity is None and pointed.how == "pronoun"
+    if (two_fit and kind is EntityType.PERSON) or not may_mean(pronoun, candidate.subject, kind, aliases):
+        return Link(how=pointed.how, new=(pronoun.said, EntityType.TOPIC))  # no name, so that it is not stored
+    return meant(Mention(candidate.subject, 0, len(candidate.subject)), aliases)
+
+
+def _may_be_about(candidate: Candidate, name: str, kind: EntityType, *, is_new: bool) -> bool:
+    """Whether a fact may be about what its pronoun means, though the extractor said otherwise.
+
+    Not what users say of themselves, nor what somebody does to the project in focus, unless it is how to reach them.
+    Of things only those that are known: for a new one the extractor knows more of its form.
+    """
+    if fold(candidate.subject) == "user" or (is_new and kind is not EntityType.PERSON):
+        return False
+    of_project = candidate.subject in (NOBODYS, candidate.project) and candidate.subject != name
+    return kind is not EntityType.PERSON or not of_project or candidate.category is Category.CONTACT
+
+
+def _in_focus(aliases: Aliases, before: str, told: Told) -> Link:
     """The project that the session named last."""
-    named = [each.known for each in scan(before, aliases) if each.type is EntityType.PROJECT]
+    named = [each.known for each in scan(before, aliases, told) if each.type is EntityType.PROJECT]
     return Link(named[-1], how="in focus") if named and named[-1] is not None else NEW
 
 
@@ -123,7 +153,7 @@ def _project(
     noun = name.islower() and fold(name) != "user" and name not in {each for each, _ in entities}
     if said.project is not None or not noun or candidate.type is BlockType.USER_PREFERENCE:
         return candidate.project
-    focus = _in_focus(aliases, before).known
+    focus = _in_focus(aliases, before, said.told).known
     return focus.name if focus else candidate.project
 
 

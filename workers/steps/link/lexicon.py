@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -28,18 +27,27 @@ class Pronoun(StrEnum):
     THEY = "they"
 
 
-def pronoun(word: str, languages: Sequence[str]) -> tuple[Pronoun, str] | None:
-    """Which pronoun a word is, and of which language; the first of the languages that has it counts."""
-    small = word.casefold()
-    for language in languages:
-        if (found := _pronouns().get(language, {}).get(small)) is not None:
-            return found, language
-    return None
+def pronoun(word: str, language: str) -> Pronoun | None:
+    """Which pronoun a word is in a language."""
+    return _pronouns().get(language, {}).get(word.casefold())
+
+
+def is_plural_verb(word: str) -> bool:
+    """Whether the verb after a German subject is in the plural: "kommen", "ändern", "sind"."""
+    return word.endswith(("en", "ern", "eln")) or word in ("sind", "tun")
 
 
 def things_have_gender(language: str) -> bool:
     """Whether "he" and "she" may stand for a thing in this language."""
     return language in _words()["gendered_things"]["languages"].split()
+
+
+def gender_of_article(word: str, language: str, *, after: str) -> Gender | str | None:
+    """The gender that an article tells, "neuter" among them; after a preposition German "der" stands before a "she"."""
+    rows: dict[str, str] = _words()["articles"].get(language, {})
+    if word in rows.get("female_after_dative", "").split() and after in rows["dative"].split():
+        return Gender.FEMALE
+    return next((gender for gender in (*Gender, "neuter") if word in rows.get(gender, "").split()), None)
 
 
 def title(word: str) -> Gender | str | None:
@@ -96,6 +104,11 @@ def kinds(word: str) -> frozenset[EntityType]:
     """The kinds of entity that a noun may stand for, whatever its case or number."""
     table = _table("kinds")
     return frozenset().union(*(table.get(form, frozenset()) for form in base_forms(word, LANGUAGES)))
+
+
+def is_database(word: str) -> bool:
+    """Whether a noun says "database", whatever its case or number."""
+    return not _set("databases", "words").isdisjoint(base_forms(word, LANGUAGES))
 
 
 def speaks_for(word: str) -> frozenset[EntityType]:

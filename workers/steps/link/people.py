@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nextlevel.lang.tokens import WORD
+from nextlevel.lang.tokens import WORD, fold
 from nextlevel.model import EntityType
 from nextlevel.store.entities import Known
 
@@ -45,6 +45,14 @@ def gender(known: Known, aliases: Aliases) -> Gender | None:
             return told
     titled = any(" " in name and len(name_parts(name)) == 1 for name in names)
     return None if titled else lexicon.gender_of_given_name(name_parts(names[0])[0]) if names else None
+
+
+def gender_of_new(name: str) -> Gender | None:
+    """What a new name tells: its title, else the given name."""
+    words = [fold(word) for word in WORD.findall(name)]
+    if not words:
+        return None
+    return lexicon.gender_of_title(words[0]) or lexicon.gender_of_given_name(words[0])
 
 
 def fits_gender(mention: Mention, known: Known, aliases: Aliases) -> bool:

@@ -30,11 +30,20 @@ _FEWEST_LETTERS_OF_HEAD = 3
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The entity that is meant, or None: then `rivals` are those that may be, and `how` names the rung."""
+    """The entity that is meant, or None: then `rivals` are those that may be, and `how` names the rung.
+
+    `new` is the name and kind of one that nobody knew before this turn, and that a pronoun in it means.
+    """
 
     known: Known | None = None
     rivals: tuple[Known, ...] = ()
     how: str = "unknown"
+    new: tuple[str, EntityType] | None = None
+
+    @property
+    def entity(self) -> tuple[str, EntityType] | None:
+        """Name and kind of what is meant."""
+        return self.new if self.known is None else (self.known.name, self.known.type)
 
 
 NEW = Link()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nextlevel.lang.inflection import base_forms
 from nextlevel.lang.tokens import WORD, fold, stop_words
-from nextlevel.model import EntityType
+from nextlevel.model import Candidate, EntityType
 from nextlevel.store.entities import Known
 
 from ..extract.rules.names import names
@@ -14,12 +15,24 @@ from . import lexicon
 from .aliases import Aliases, name_parts
 from .choose import choose
 from .lexicon import Gender
-from .people import gender, people
+from .people import gender, gender_of_new, people
 from .resolve import declined
 from .spoken import Mention, languages_of
 
 _MOST_WORDS = 1_000
 """Words of a text that are looked at: its last ones."""
+_LONGEST_TOLD = 4
+"""Words of a name that only the extractor knows."""
+_VAGUE = frozenset({EntityType.TOPIC, EntityType.FILE})
+
+Told = tuple[tuple[str, EntityType], ...]
+"""Names that the extractor found in a turn, folded: nobody knows them yet, and they may have no capital."""
+
+
+def told_by(candidates: Iterable[Candidate]) -> Told:
+    """The names that a turn's candidates carry. What is no more than a topic is nobody that "she" or "it" means."""
+    told = ((fold(name), kind) for each in candidates for name, kind in each.entities if kind not in _VAGUE)
+    return tuple(dict.fromkeys(told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +41,22 @@ class Named:
 
     start: int
     end: int
+    said: str
     type: EntityType
     known: Known | None = None
     gender: Gender | None = None
 
 
-def scan(text: str, aliases: Aliases) -> list[Named]:
+def scan(text: str, aliases: Aliases, told: Told = ()) -> list[Named]:
     """The names in a text, the longest at each place, without overlaps."""
-    return _Scan(text, aliases).run()
+    return _Scan(text, aliases, told).run()
 
 
 class _Scan:
     """One pass over a text's words."""
 
-    def __init__(self, text: str, aliases: Aliases) -> None:
-        self._text, self._aliases = text, aliases
+    def __init__(self, text: str, aliases: Aliases, told: Told) -> None:
+        self._text, self._aliases, self._told = text, aliases, dict(told)
         self._spoken = languages_of(text)
         self._words = list(WORD.finditer(text))[-_MOST_WORDS:]
         self._new = {name.start: name for name in names(text, full_names=self._spoken[0] != "de")}
@@ -52,6 +66,8 @@ class _Scan:
         at = 0
         while at < len(self._words):
             named, size = self._known(at)
+            if (told := self._told_of(at, longer_than=size if named is not None else 0)) is not None:
+                named, size = told
             if named is None:
                 named, size = self._unknown(at)
             if named is not None:
@@ -73,10 +89,10 @@ class _Scan:
             known = choose(bearers, mention, self._aliases)
             if known is not None and known.type is EntityType.PERSON and self._goes_on(at + size, mention, known):
                 end = self._words[at + size].end()
-                return Named(first.start(), end, known.type, None, _gender_of(mention.said)), size + 1
+                return self._new_name(first.start(), end, known.type), size + 1
             shown = known or bearers[0]
             told = gender(shown, self._aliases) if known else None
-            return Named(first.start(), end, shown.type, known, told), size
+            return Named(first.start(), end, mention.said, shown.type, known, told), size
         return None, 1
 
     def _longest(self, at: int) -> int:
@@ -113,12 +129,26 @@ class _Scan:
         if (name := self._new.get(start)) is not None and not self._is_role(at):
             end = start + len(name.text)
             size = sum(each.start() < end for each in self._words[at:])
-            return Named(start, end, name.type, None, _gender_of(name.text)), max(size, 1)
+            return self._new_name(start, end, name.type), max(size, 1)
         if said[:1].isupper() and lexicon.is_given_name(fold(said)):
-            return Named(start, word.end(), EntityType.PERSON, None, lexicon.gender_of_given_name(fold(said))), 1
+            return self._new_name(start, word.end(), EntityType.PERSON), 1
         if "-" in said and any(char.isdigit() for char in said) and any(char.isalpha() for char in said):
-            return Named(start, word.end(), EntityType.HOST), 1
+            return self._new_name(start, word.end(), EntityType.HOST), 1
         return None, 1
+
+    def _told_of(self, at: int, *, longer_than: int) -> tuple[Named, int] | None:
+        """The longest name that begins at a word and only the extractor knows."""
+        start = self._words[at].start()
+        for size in range(min(_LONGEST_TOLD, len(self._words) - at), longer_than, -1):
+            end = self._words[at + size - 1].end()
+            if (kind := self._told.get(fold(self._text[start:end]))) is not None:
+                return self._new_name(start, end, kind), size
+        return None
+
+    def _new_name(self, start: int, end: int, kind: EntityType) -> Named:
+        said = self._text[start:end]
+        told = gender_of_new(said) if kind is EntityType.PERSON else None
+        return Named(start, end, said, kind, None, told)
 
     def _is_role(self, at: int) -> bool:
         """Whether a capital begins a role before a known person's name: "Kollegan Gunnel"."""
@@ -126,11 +156,3 @@ class _Scan:
             return False
         named, _ = self._known(at + 1)
         return named is not None and named.known is not None and named.type is EntityType.PERSON
-
-
-def _gender_of(name: str) -> Gender | None:
-    """What a new name tells: its title, else the given name."""
-    words = [fold(word) for word in WORD.findall(name)]
-    if not words:
-        return None
-    return lexicon.gender_of_title(words[0]) or lexicon.gender_of_given_name(words[0])
