@@ -1,14 +1,17 @@
-"""The extract stage's one question to a language model: asked without lock or transaction, its answer held at once.
+"""The extract stage's question to a language model: asked without lock or transaction, each answer held at once.
 
 The rules have read the turn before. A model is asked only where they left something open, and where the tenant's day
 still has the tokens and the money for it: llm_model first, then the cheaper one, then the rules alone. Turns of the
-session that wait behind this one go in the same call, and find their answer held when they are claimed.
+session that wait behind this one go in the same call, and find their answer held when they are claimed. A long turn is
+asked of in parts, a call each; who claims it after a crash or a wait goes on with the first part that has no answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from nextlevel import log
@@ -23,8 +26,9 @@ from . import budget
 from .context import WorkerContext
 from .outcomes import LeaseLost
 from .steps import pipeline
-from .steps.extract import conversation, llm
+from .steps.extract import conversation, llm, parts
 from .steps.extract.llm import Heard
+from .steps.extract.parts import Part, Shown
 from .steps.pipeline import Look
 
 PATIENT_CLAIMS = 6
@@ -33,16 +37,15 @@ can't be reached is waited for without end: that is no turn's fault."""
 MOST_WAITING = 8
 """Turns behind the claimed one that are looked at for the same call."""
 _FOR_A_PLACE_S = 5.0
-_ANSWERS = 2
 
 _log = log.get("workers")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a model said of a turn, None where none was asked; and for the trace, why it was asked or was not."""
+    """What a model said of a turn's parts, nothing where none was asked; and for the trace, why it was or was not."""
 
-    heard: Heard | None = None
+    heard: Sequence[Heard] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -60,24 +63,60 @@ async def hear(
     left_open = look.left_open()
     if not left_open:
         return Asked(facts={"spared": "the rules left nothing open"})
-    facts: dict[str, Any] = {"left_open": list(left_open)}
+    told = parts.shown(claim.turn)
     names = [llm.extractor(each) for each in (ctx.llm, ctx.cheaper_llm) if each is not None]
     async with ctx.db.memory(claim.scope) as conn:
-        held = await extractions.answer(conn, claim.scope, claim.turn.id, names)
-    if held is not None:
-        return Asked(Heard(**held), facts)
+        held = await extractions.answers(conn, claim.scope, claim.turn.id, names)
+    heard = [Heard(**each) for each in held]
+    facts = await _ask_on(ctx, claim, told, heard, window, shown)
+    facts |= {"left_open": list(left_open)}
+    facts |= {"cut": told.cut} if told.cut else {}
+    if (count := len(told.parts)) > 1:
+        facts |= {"parts": count} | ({"parts_read": len(heard)} if len(heard) < count else {})
+    return Asked(heard, facts)
+
+
+async def _ask_on(
+    ctx: WorkerContext, claim: Claim, told: Shown, heard: list[Heard], window: Sequence[Turn], shown: Sequence[Block]
+) -> dict[str, Any]:
+    """Ask of the parts without an answer in `heard`, and add each, as far as the budget goes. Facts for the trace."""
+    facts: dict[str, Any] = {}
+    above: str | None = None
+    while len(heard) < len(told.parts):
+        async with ctx.db.pipeline() as conn:
+            spent = await spending.today(conn, claim.scope.tenant_id)
+        model, said = budget.model(ctx, spent)
+        facts |= {"budget": said} if said else {}
+        if model is None:
+            break
+        if above is None:
+            above = await _above(ctx, claim, window)
+        behind = await _behind(ctx, claim, told, window, shown)
+        answers = await _ask(ctx, claim, model, [told.parts[len(heard)], *behind.values()], above)
+        heard.append(answers[0])
+        await _hold(ctx, claim, model, heard, dict(zip(behind, answers[1:], strict=False)))
+        facts |= {"turns_in_call": len(answers)} if len(answers) > 1 else {}
+    return facts
+
+
+async def _above(ctx: WorkerContext, claim: Claim, window: Sequence[Turn]) -> str:
+    """What came before the turn, as the model is told it."""
     async with ctx.db.pipeline() as conn:
-        spent = await spending.today(conn, claim.scope.tenant_id)
+        session = await turns.told_before(conn, claim, limit=conversation.MOST_SUMMED_UP)
+    return await asyncio.to_thread(conversation.before, claim.turn, window, session)
+
+
+async def _behind(
+    ctx: WorkerContext, claim: Claim, told: Shown, window: Sequence[Turn], shown: Sequence[Block]
+) -> dict[str, Part]:
+    """The waiting turns, by id, that can be shown whole beside the claimed one; none beside a part of one."""
+    if len(told.parts) > 1:
+        return {}
+    async with ctx.db.pipeline() as conn:
         waiting = await turns.waiting(conn, claim, limit=MOST_WAITING)
-    model, said = budget.model(ctx, spent)
-    facts |= {"budget": said} if said else {}
-    if model is None:
-        return Asked(facts=facts)
-    asked = conversation.that_fit(claim.turn, _left_open(claim.turn, waiting, window, shown))
-    heard = await _ask(ctx, claim, model, asked, window)
-    await _hold(ctx, claim, model, asked, heard)
-    facts |= {"turns_in_call": len(heard)} if len(heard) > 1 else {}
-    return Asked(heard[0], facts)
+    found = {each.id: parts.shown(each) for each in _left_open(claim.turn, waiting, window, shown)}
+    beside = conversation.that_fit([told, *found.values()]) - 1
+    return {id_: each.parts[0] for id_, each in islice(found.items(), beside)}
 
 
 def _left_open(turn: Turn, waiting: Sequence[Turn], window: Sequence[Turn], shown: Sequence[Block]) -> list[Turn]:
@@ -91,19 +130,30 @@ def _left_open(turn: Turn, waiting: Sequence[Turn], window: Sequence[Turn], show
     return found
 
 
-async def _ask(
-    ctx: WorkerContext, claim: Claim, model: LLM, asked: Sequence[Turn], window: Sequence[Turn]
-) -> list[Heard]:
+async def _ask(ctx: WorkerContext, claim: Claim, model: LLM, asked: Sequence[Part], above: str) -> list[Heard]:
     settings = ctx.settings
+
+    async def count(answer: Heard) -> None:
+        async with ctx.db.pipeline() as conn:
+            await spending.add(
+                conn,
+                claim.scope.tenant_id,
+                answer.model,
+                calls=answer.calls,
+                tokens_in=answer.tokens_in,
+                tokens_out=answer.tokens_out,
+                money=budget.money(ctx, answer),
+            )
+
     try:
         async with calls.place(
             ctx.redis,
             at_once=settings.llm_at_once,
             per_minute=settings.llm_per_minute,
-            hold_s=_ANSWERS * settings.llm_timeout_s + _FOR_A_PLACE_S,
+            hold_s=llm.MOST_ANSWERS * settings.llm_timeout_s + _FOR_A_PLACE_S,
             patience_s=_FOR_A_PLACE_S,
         ):
-            return await llm.ask(model, asked, window)
+            return await llm.ask(model, asked, above, count)
     except ModelBusy as error:
         if error.retry_after_s > _FOR_A_PLACE_S:
             await calls.rest(ctx.redis, error.retry_after_s)
@@ -112,25 +162,16 @@ async def _ask(
         return [llm.gave_up(model, f"timed out: {error}")]
 
 
-async def _hold(ctx: WorkerContext, claim: Claim, model: LLM, asked: Sequence[Turn], heard: Sequence[Heard]) -> None:
-    """Count what it cost, then hold each turn's answer. A lease that was lost loses neither the sum nor the others'."""
-    first = heard[0]
-    if first.trouble is not None:
-        _log.warning("model_answer_unusable", turn_id=claim.turn.id, model=first.model, trouble=first.trouble)
-    async with ctx.db.pipeline() as conn:
-        await spending.add(
-            conn,
-            claim.scope.tenant_id,
-            first.model,
-            calls=first.calls,
-            tokens_in=first.tokens_in,
-            tokens_out=first.tokens_out,
-            money=budget.money(ctx, first),
-        )
+async def _hold(
+    ctx: WorkerContext, claim: Claim, model: LLM, heard: Sequence[Heard], ahead: Mapping[str, Heard]
+) -> None:
+    """Hold what was heard of the turn so far, and ahead, of those that wait. A lost lease loses only the turn's own."""
+    if (trouble := heard[-1].trouble) is not None:
+        _log.warning("model_answer_unusable", turn_id=claim.turn.id, model=model.model, trouble=trouble)
     name = llm.extractor(model)
     async with ctx.db.memory(claim.scope) as conn:
-        for turn, each in zip(asked[1:], heard[1:], strict=False):
-            await extractions.keep_ahead(conn, claim.scope, turn.id, name, each.to_json())
+        for turn_id, each in ahead.items():
+            await extractions.keep_ahead(conn, claim.scope, turn_id, name, [each.to_json()])
     async with ctx.db.memory(claim.scope) as conn:
-        if not await extractions.keep_answer(conn, claim, name, first.to_json()):
+        if not await extractions.keep_answer(conn, claim, name, [each.to_json() for each in heard]):
             raise LeaseLost

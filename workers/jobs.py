@@ -38,13 +38,14 @@ from nextlevel.store.turns import Claim
 from .context import WorkerContext
 from .outcomes import Outcome
 from .stages import extract_turn, link_turn, store_turn
+from .steps.extract import llm, parts
 
 MOST_CRASHES = 3
 ISOLATED_FROM = 2
 LIMIT_S = 60.0
 """Longest that a job may take, waiting for a language model aside."""
-ANSWERS = 2
-"""Answers of a language model that one job may wait for: one, and its repair."""
+ANSWERS = llm.MOST_ANSWERS * parts.MOST_PARTS
+"""Answers of a language model that one job may wait for."""
 _LONGEST_DELAY_S = 60.0
 
 _log = log.get("workers")

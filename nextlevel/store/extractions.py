@@ -12,24 +12,28 @@ from .sql import SQL
 from .turns import Claim
 
 
-async def keep_answer(conn: Connection, claim: Claim, extractor: str, answer: dict[str, Any]) -> bool:
-    """Hold what a model said, so that no crash asks it again. False: the lease was lost."""
+async def keep_answer(conn: Connection, claim: Claim, extractor: str, answers: Sequence[dict[str, Any]]) -> bool:
+    """Hold what a model said so far of a turn's parts, so that no crash asks it again. False: the lease was lost."""
     scope = claim.scope
     kept = await conn.fetchval(
-        SQL.extractions.keep_answer, scope.tenant_id, claim.turn.id, extractor, answer, claim.fence
+        SQL.extractions.keep_answer, scope.tenant_id, claim.turn.id, extractor, list(answers), claim.fence
     )
     return kept is not None
 
 
-async def keep_ahead(conn: Connection, scope: Scope, turn_id: str, extractor: str, answer: dict[str, Any]) -> None:
+async def keep_ahead(
+    conn: Connection, scope: Scope, turn_id: str, extractor: str, answers: Sequence[dict[str, Any]]
+) -> None:
     """Hold what a model said of a turn that nobody has claimed yet; one that has moved on is left alone."""
-    await conn.execute(SQL.extractions.keep_ahead, scope.tenant_id, turn_id, extractor, answer)
+    await conn.execute(SQL.extractions.keep_ahead, scope.tenant_id, turn_id, extractor, list(answers))
 
 
-async def answer(conn: Connection, scope: Scope, turn_id: str, extractors: Sequence[str]) -> dict[str, Any] | None:
-    """What the model of one of these extractors said of the turn already; None: none was asked yet."""
-    found: dict[str, Any] | None = await conn.fetchval(SQL.extractions.answer, scope.tenant_id, turn_id, extractors)
-    return found
+async def answers(conn: Connection, scope: Scope, turn_id: str, extractors: Sequence[str]) -> list[dict[str, Any]]:
+    """What the model of one of these extractors said of the turn's parts already; empty: none was asked yet."""
+    found: list[dict[str, Any]] | None = await conn.fetchval(
+        SQL.extractions.answers, scope.tenant_id, turn_id, extractors
+    )
+    return found or []
 
 
 async def save(conn: Connection, scope: Scope, turn_id: str, extractor: str, raw: dict[str, Any]) -> None:

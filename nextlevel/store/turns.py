@@ -199,6 +199,11 @@ async def window(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
     return (await _beside(conn, SQL.turns.window, claim, limit))[::-1]
 
 
+async def told_before(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
+    """The turns of the same conversation before this one of which nothing was forgotten, oldest first."""
+    return (await _beside(conn, SQL.turns.told_before, claim, limit))[::-1]
+
+
 async def waiting(conn: Connection, claim: Claim, *, limit: int) -> list[Turn]:
     """The turns of the same conversation that wait behind this one and were shown to no model yet, in order."""
     return await _beside(conn, SQL.turns.waiting, claim, limit)

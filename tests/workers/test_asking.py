@@ -17,6 +17,7 @@ from nextlevel.store.forget import retract_turn
 from nextlevel.workers import asking, jobs
 from nextlevel.workers.outcomes import Outcome
 from nextlevel.workers.steps import pipeline
+from nextlevel.workers.steps.extract import parts
 from tests.support.builders import event
 from tests.support.host.fake_openai import MODEL, FakeOpenAI
 from tests.support.ports import free_port
@@ -99,6 +100,84 @@ async def test_a_crash_after_the_answer_asks_no_model_again(bench, monkeypatch):
     assert OWNED in await bench.facts()
 
 
+LONG = f"{SAID} {'The rain was heavy again. ' * 350} Nobody but Ragnar touches the mail relay."
+"""Two parts; each has a memory in it that only the model finds."""
+
+
+async def test_a_long_turn_is_asked_of_in_parts_and_each_is_counted_and_held(bench):
+    """Cut to one window, what stands at the end of a long message would be lost without a word."""
+    answers = [BOTH, {"text": json.dumps({"memories": [owner("Ragnar", "the mail relay")]})}]
+    async with model(bench, *answers) as server:
+        await bench.remember(event(LONG, seq=1))
+        first, second = (request["messages"][1]["content"] for request in server.requests)
+    assert 'part="1 of 2"' in first
+    assert "mail relay" not in first
+    assert 'part="2 of 2"' in second
+    assert {OWNED, ("Ragnar", "looks_after", "the mail relay")} <= await bench.facts()
+    facts = await facts_of_extract(bench)
+    assert (2, None, 2) == (facts["parts"], facts.get("parts_read"), facts["model"]["calls"])
+    assert "cut" not in facts
+    assert [(MODEL, 2, 4, 0.0)] == await spent(bench)
+    [row] = await bench.rows("SELECT answer FROM extractions")
+    assert 2 == len(json.loads(row["answer"]))
+
+
+async def test_a_worker_that_is_killed_between_two_parts_asks_for_none_twice(bench):
+    answers = [BOTH, {"hang": True}, {"text": json.dumps({"memories": [owner("Ragnar", "the mail relay")]})}]
+    async with model(bench, *answers) as server:
+        await bench.tell(event(LONG, seq=1))
+        async with started(extract(bench)):
+            while len(server.requests) < 2:
+                await asyncio.sleep(0.01)
+        assert [("received", 0)] == [tuple(row) for row in await bench.rows("SELECT state, crashes FROM turns")]
+        await bench.drain()
+        asked = [request["messages"][1]["content"] for request in server.requests]
+    assert [1, 2, 2] == [1 if 'part="1 of 2"' in each else 2 for each in asked]
+    assert {OWNED, ("Ragnar", "looks_after", "the mail relay")} <= await bench.facts()
+
+
+async def test_a_day_that_ends_within_a_long_turn_keeps_what_was_said_so_far_and_the_trace_says_so(bench):
+    bounded(bench, llm_tokens_per_day=2)
+    async with model(bench, BOTH) as server:
+        await bench.remember(event(LONG, seq=1))
+        assert 1 == len(server.requests)
+    assert OWNED in await bench.facts()
+    facts = await facts_of_extract(bench)
+    assert (2, 1) == (facts["parts"], facts["parts_read"])
+    assert facts["budget"].startswith("spent")
+
+
+async def test_one_part_of_no_use_costs_the_others_nothing(bench):
+    async with model(bench, BOTH, {"text": None, "refusal": "I can't help with that."}):
+        await bench.remember(event(LONG, seq=1))
+    assert OWNED in await bench.facts()
+    assert (await facts_of_extract(bench))["model"]["trouble"].startswith("part 2: refused")
+
+
+async def test_what_no_part_of_a_huge_turn_shows_is_told_in_the_trace(bench):
+    async with model(bench) as server:
+        await bench.remember(event(f"{SAID} {'The rain was heavy again. ' * 4_000}", seq=1))
+        assert parts.MOST_PARTS == len(server.requests)
+    facts = await facts_of_extract(bench)
+    assert (parts.MOST_PARTS, True) == (facts["parts"], facts["cut"]["user"] > 70_000)
+
+
+async def test_the_model_is_told_what_its_session_came_to_without_what_was_forgotten(bench):
+    """A talk of days is understood by what was settled at its beginning; what the user took back is not sent again."""
+    async with model(bench, BOTH) as server:
+        await bench.remember(event("We decided to keep the importer on SQLite.", seq=1))
+        await bench.remember(event("We decided to keep the archive on tape.", seq=2))
+        await bench.remember(*(event("The rain was heavy again.", seq=n) for n in range(3, 8)))
+        await bench.rows("UPDATE turns SET hidden = true WHERE id = 'home:2'")
+        before = len(server.requests)
+        await bench.remember(event(SAID, seq=8))
+        [asked] = server.requests[before:]
+    shown = asked["messages"][1]["content"]
+    summary = shown.split("<session-so-far>")[1].split("</session-so-far>")[0]
+    assert "decided: We decided to keep the importer on SQLite" in summary
+    assert "tape" not in shown
+
+
 def owner(name: str, thing: str) -> dict:
     return OWNER | {"subject": name, "object": thing, "span": f"Nobody but {name} touches {thing}"}
 
@@ -166,16 +245,26 @@ async def test_a_day_that_is_spent_goes_by_the_rules_and_the_next_day_asks_again
     assert [(MODEL, 1, 2, 0.0), (MODEL, 1, 2, 0.0)] == await spent(bench)
 
 
-async def test_a_day_that_is_nearly_spent_asks_the_cheaper_model(bench):
-    bounded(bench, llm_money_per_day=0.000009, llm_price="4/4", llm_cheaper_price="1/1")
+async def test_a_day_that_is_nearly_spent_asks_the_cheaper_model_and_then_goes_by_the_rules(bench):
+    bounded(bench, llm_money_per_day=0.0000099, llm_price="4/4", llm_cheaper_price="1/1")
     async with model(bench, BOTH, BOTH) as server:
         bench.ctx.cheaper_llm = CompatibleLLM(server.base_url, "cheaper", None, timeout_s=10)
-        await bench.remember(event(SAID, seq=1))  # two tokens at four a million: nearly the bound
-        await bench.remember(event("Nobody but Ragnar touches the mail relay.", seq=2))
+        await bench.remember(event(SAID, seq=1))  # two tokens at four a million: past four fifths
+        await bench.remember(event("Nobody but Ragnar touches the mail relay.", seq=2))  # and two at one: all of it
+        await bench.remember(event("Nobody but Solveig touches the tape robot on port 8091.", seq=3))
         assert [MODEL, "cheaper"] == [request["model"] for request in server.requests]
         await bench.ctx.cheaper_llm.close()
-    assert (await why_no_model(bench, "home:2")).startswith("nearly spent")
+    said = [await why_no_model(bench, f"home:{n}") for n in (1, 2, 3)]
+    assert [None, "nearly spent", "spent"] == [each and each.split(":")[0] for each in said]
     assert [("cheaper", 1, 2, 0.000002), (MODEL, 1, 2, 0.000008)] == await spent(bench)
+
+
+async def test_an_answer_of_no_use_is_paid_for_though_its_repair_must_wait(bench):
+    """Else bad answers could pass a day's bound unseen."""
+    async with model(bench, {"text": "no JSON"}, {"status": 503}):
+        await bench.tell(event(SAID, seq=1))
+        assert Outcome.PUT_BACK is await extract(bench)
+    assert [(MODEL, 1, 2, 0.0)] == await spent(bench)
 
 
 async def test_a_rate_limit_that_one_worker_met_is_heeded_by_the_others(bench):
@@ -236,13 +325,28 @@ async def test_a_turn_on_which_the_model_always_runs_out_of_time_goes_by_the_rul
     assert (await facts_of_extract(bench))["model"]["trouble"].startswith("timed out")
 
 
-async def test_an_answer_that_stays_unusable_leaves_the_rules_alone_and_the_trace_says_so(bench):
-    async with model(bench, {"text": "no JSON"}, {"text": "none now either"}) as server:
+CUT_OFF = {"text": '{"memories": [', "finish": "length"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "trouble", "requests"),
+    [
+        ([{"text": "no JSON"}, {"text": "none now either"}], "malformed", 2),
+        ([{"raw": "<html>a proxy's page</html>"}] * 2, "malformed", 2),
+        ([CUT_OFF, CUT_OFF], "truncated", 2),
+        ([{"text": None, "refusal": "I can't help with that."}], "refused", 1),
+        ([{"status": 401}], "refused", 1),
+    ],
+)
+async def test_an_answer_that_stays_unusable_leaves_the_rules_alone_and_the_trace_says_of_which_kind(
+    bench, steps, trouble, requests
+):
+    async with model(bench, *steps) as server:
         await bench.remember(event(SAID, seq=1))
-        assert 2 == len(server.requests)
+        assert requests == len(server.requests)
     assert {"home:1": "stored"} == await bench.states()
     assert {"runs_on_port"} <= {predicate for _, predicate, _ in await bench.facts()}
-    assert (await facts_of_extract(bench))["model"]["trouble"].startswith("malformed")
+    assert (await facts_of_extract(bench))["model"]["trouble"].startswith(trouble)
 
 
 @pytest.mark.parametrize(

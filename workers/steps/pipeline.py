@@ -21,7 +21,7 @@ from nextlevel.store.turns import Claim
 from . import classify, echo, explicit, guard, prefilter, rejection, worth
 from .extract import Dropped, Extraction, extract
 from .extract.grounding import read as read_answer
-from .extract.llm import Heard
+from .extract.llm import Heard, summed
 from .extract.merge import merged
 from .extract.rules.stance import Why
 from .found import Found
@@ -87,14 +87,14 @@ def read(
     turn: Turn,
     body: dict[str, Any],
     window: Sequence[Turn],
-    heard: Heard | None = None,
+    heard: Sequence[Heard] = (),
     shown: Sequence[Block] = (),
     looked: Look | None = None,
 ) -> Reading:
     """Read one turn event of any kind that has stages to go through.
 
-    `heard` is what a language model said of it, `shown` what recall showed in its session, `looked` what `look` saw in
-    it, where that was asked before.
+    `heard` is what a language model said of its parts, `shown` what recall showed in its session, `looked` what `look`
+    saw in it, where that was asked before.
     """
     if kind == "remember":
         return _explicit(turn, explicit.candidates(turn, body))
@@ -105,7 +105,7 @@ def read(
     return Reading(facts={"kind": kind})  # forget and retract: what they say is done in the store stage
 
 
-def _turn(seen: Look, window: Sequence[Turn], heard: Heard | None, shown: Sequence[Block]) -> Reading:
+def _turn(seen: Look, window: Sequence[Turn], heard: Sequence[Heard], shown: Sequence[Block]) -> Reading:
     turn, used, rejects, score, extraction = seen.turn, seen.used, seen.rejects, seen.score, seen.extraction
     facts: dict[str, Any] = {"points": score.points, "reasons": list(score.reasons)}
     facts |= {"echoes": seen.pasted} if seen.pasted else {}
@@ -113,10 +113,10 @@ def _turn(seen: Look, window: Sequence[Turn], heard: Heard | None, shown: Sequen
     if extraction is None:
         return Reading(skip=f"not worth reading: {', '.join(score.reasons)}", used=used, facts=facts)
     extractor = EXTRACTOR
-    if heard is not None:
+    if heard:
         extraction = merged(extraction, read_answer(heard, turn, window))
-        extractor = f"{EXTRACTOR}+{heard.model}@{heard.prompt}"
-        facts["model"] = heard.facts
+        extractor = f"{EXTRACTOR}+{heard[-1].model}@{heard[-1].prompt}"
+        facts["model"] = summed(heard)
     own, others = _own(extraction.candidates, shown)
     safe, unsafe = guard.guard(own, turn)
     dropped = [*extraction.dropped, *unsafe, *others]

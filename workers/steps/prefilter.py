@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from nextlevel.lang import detect
 from nextlevel.lang.normal import clauses
@@ -21,9 +22,10 @@ from nextlevel.model import Candidate, Provenance, Turn
 
 from .extract.found import Dropped, Extraction
 from .extract.rules.actions import FEWEST_CALLS
+from .extract.rules.engine import HEAD_CLAUSES, LONGEST_HEAD, LONGEST_TAIL, TAIL_CLAUSES
 from .extract.rules.names import names
 from .extract.rules.pack import Pack, load
-from .extract.rules.stance import Why, without_dump
+from .extract.rules.stance import Why, unfit, without_dump
 
 PASSES_AT = 1
 _LONGEST = 4_000
@@ -38,6 +40,8 @@ _FEWEST_OPEN_WORDS, _LONG_WORDS = 2, 5
 """Content words: fewer that are unread are no matter, so many are one whatever they are."""
 _TOLD, _MOST_TOLD = 80, 20
 """Characters of a piece that a reason shows, and reasons of a turn: a paste may leave hundreds open."""
+_LOOKED_THROUGH = 30_000
+"""Characters of a long turn in which prose is looked for that the rules left out: about what a model can be shown."""
 _SIGN = re.compile(r"[\d`]|(?<=\w\s)[A-ZÀ-ÞŁŚŻŹĆ]\w+")
 """A digit, a code mark, a capital inside a sentence."""
 
@@ -89,11 +93,14 @@ def left_open(turn: Turn, extraction: Extraction) -> tuple[str, ...]:
     read.
 
     Open is what the rules found nothing in though it shows a sign of substance or is long, what they found half of, a
-    wish that reads like a rule, a question that only a cue makes one, and a yes to something that they did not
-    understand. Questions, stories, quotations and small talk are read, and nothing is in them.
+    wish that reads like a rule, a question that only a cue makes one, a yes to something that they did not understand,
+    and prose in the middle of a message that was too long for them. Questions, stories, quotations and small talk are
+    read, and nothing is in them.
     """
     asked = [clause.text for clause in clauses(turn.user_text[:_LONGEST]) if clause.ends == "?"]
-    found = [f"{why}: {text[:_TOLD]}" for why, text in _half_read(extraction)]
+    cut = any(each.why == Why.CUT for each in extraction.dropped)
+    found = [f"left out: {text[:_TOLD]}" for text in islice(_left_out(turn), 1 if cut else 0)]
+    found += [f"{why}: {text[:_TOLD]}" for why, text in _half_read(extraction)]
     for each in extraction.dropped:
         if (why := _why_open(each, asked)) is not None:
             found.append(f"{why}: {each.text[:_TOLD]}")
@@ -101,6 +108,17 @@ def left_open(turn: Turn, extraction: Extraction) -> tuple[str, ...]:
     if accepts and all(each.provenance is not Provenance.USER_ACCEPTED for each in extraction.candidates):
         found.append("accepts something")
     return tuple(found[:_MOST_TOLD])
+
+
+def _left_out(turn: Turn) -> Iterator[str]:
+    """Sentences of substance that stand in the middle of a long turn, where the rules did not read."""
+    text, _ = without_dump(turn.user_text[:_LOOKED_THROUGH])
+    said = clauses(text)
+    for place, clause in enumerate(said):
+        by_length = LONGEST_HEAD <= clause.start < len(turn.user_text) - LONGEST_TAIL
+        by_count = HEAD_CLAUSES <= place < len(said) - TAIL_CLAUSES
+        if (by_length or by_count) and unfit(clause) is None and len(content_words(clause.text)) >= _LONG_WORDS:
+            yield clause.text
 
 
 def _half_read(extraction: Extraction) -> Iterator[tuple[str, str]]:

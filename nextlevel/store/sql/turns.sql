@@ -86,6 +86,14 @@ SELECT * FROM turns
    AND state NOT IN ('erased', 'quarantined')
  ORDER BY seq DESC LIMIT $6;
 
+-- name: told_before
+-- The turns of the same session before one that may be told again, newest first: of none of them anything was forgotten.
+-- $1 tenant · $2 user · $3 session · $4 before this seq · $5 install · $6 at most
+SELECT * FROM turns
+ WHERE tenant_id = $1 AND user_id = $2 AND session = $3 AND install = $5 AND seq < $4 AND kind = 'turn' AND NOT hidden
+   AND duplicate_of IS NULL AND state NOT IN ('erased', 'quarantined')
+ ORDER BY seq DESC LIMIT $6;
+
 -- name: waiting
 -- The turns of the same session that came after one and wait for it, of which no model was asked yet, in order.
 -- $1 tenant · $2 user · $3 session · $4 after this seq · $5 install · $6 at most

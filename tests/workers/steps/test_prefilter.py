@@ -98,6 +98,21 @@ def test_what_a_paste_leaves_open_is_told_in_brief() -> None:
     assert all(len(each) < 120 for each in found)
 
 
+@pytest.mark.parametrize(
+    ("middle", "open_"),
+    [
+        ("Ragna keeps the blue loom of the weaving shed for herself. ", True),
+        ("thanks, that went well. ", False),
+        ("2026-05-03 12:00:01 INFO worker 7 has taken job 1234 of queue bulk\n", False),
+    ],
+)
+def test_prose_in_the_middle_of_a_message_too_long_for_the_rules_is_left_open(middle: str, open_: bool) -> None:
+    """They read its head and its end; a log between is nobody's memory, and what somebody wrote may be."""
+    long = _turn(f"The api listens on port 8080.\n{middle * 300}\nThe shop listens on port 8091.")
+    found = left_open(long, extract(long))
+    assert open_ is any(each.startswith("left out: ") for each in found), found
+
+
 def test_a_yes_to_what_the_rules_did_not_understand_is_left_open() -> None:
     yes = _turn("yes, do that")
     vague = replace(_turn("and now?"), assistant_text="I could wrap the sheds in felt.")

@@ -1,5 +1,6 @@
 """What a language model said of a turn, held against the turn: a memory that does not stand on words of it is dropped
-as ungrounded, whoever made it up. As often as it is read, it comes to the same.
+as ungrounded, whoever made it up. What was said of one part of a long turn is held against all of it that was shown;
+the summary of the session grounds nothing. As often as it is read, it comes to the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from nextlevel.safety import injection, invisible
 from nextlevel.safety.redact import redact
 
 from .. import temporal
-from . import conversation, model_answer
+from . import conversation, model_answer, parts
 from .found import Dropped, Extraction
 from .llm import Heard
 from .model_answer import Memory
@@ -32,20 +33,24 @@ _NAMELIKE = re.compile(r"\S*[\d/_@\\]\S*")
 _TRIM = "\"'`.,;:!?()[]{}<>„“”"
 
 
-def read(heard: Heard, turn: Turn, window: Sequence[Turn]) -> Extraction:
-    """The candidates of an answer, and what of it is not kept, with the reason. Nothing where there was trouble."""
-    if heard.trouble is not None:
+def read(heard: Sequence[Heard], turn: Turn, window: Sequence[Turn]) -> Extraction:
+    """The candidates of the answers for a turn's parts, and what of them is not kept, with the reason. Nothing of an
+    answer in which there was trouble."""
+    readable = [each for each in heard if each.trouble is None]
+    if not readable:
         return Extraction()
-    memories, bad = model_answer.checked(heard.said)
     reader = _Reader(turn, window)
     candidates: list[Candidate] = []
-    dropped = [Dropped("", f"malformed: {why}") for why in bad]
-    for memory in memories:
-        found = reader.candidate(memory)
-        if isinstance(found, str):
-            dropped.append(Dropped(f"{memory.subject} {memory.predicate} {memory.object}"[:200], found))
-        else:
-            candidates.append(found)
+    dropped: list[Dropped] = []
+    for each in readable:
+        memories, bad = model_answer.checked(each.said)
+        dropped += [Dropped("", f"malformed: {why}") for why in bad]
+        for memory in memories:
+            found = reader.candidate(memory)
+            if isinstance(found, str):
+                dropped.append(Dropped(f"{memory.subject} {memory.predicate} {memory.object}"[:200], found))
+            else:
+                candidates.append(found)
     return Extraction(tuple(candidates), tuple(dropped))
 
 
@@ -53,12 +58,12 @@ class _Reader:
     """Reads the memories of one turn."""
 
     def __init__(self, turn: Turn, window: Sequence[Turn]) -> None:
-        shown = conversation.shown(turn, window)
+        shown = parts.shown(turn)
         self._at = turn.at
-        self._user, self._assistant = shown[-2:]
+        self._user, self._assistant = shown.user, shown.assistant
         self._language = detect.language(self._user)
         self._project = focus_of(turn, window, load(self._language)).project
-        self._said = "\n".join(shown).casefold()
+        self._said = "\n".join([*conversation.quoted(window), shown.user, shown.assistant]).casefold()
         self._words = set(words(self._said))
         self._clauses = clauses(self._user)
 

@@ -1,4 +1,4 @@
-"""A language model beside the rules: asked of a turn, and of those of its session that wait behind it, in one call.
+"""A language model beside the rules: asked of a turn, or a part of it, and of those of its session that wait behind it.
 
 `ask` gives back what it said, turn by turn, with nothing made of it but secrets taken out: that is what is stored
 first, so that a crash afterwards asks no model again. What it is worth, grounding.py says.
@@ -15,7 +15,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,13 +24,17 @@ from typing import Any
 from nextlevel.errors import UnusableAnswer
 from nextlevel.inference import LLM, Answer, Message
 from nextlevel.lang.tokens import estimate_tokens
-from nextlevel.model import Turn
 from nextlevel.safety.redact import redact
 
 from .. import predicates
 from . import conversation, model_answer
+from .parts import Part, head
 
 MOST_TOKENS_OUT = 1_500
+MOST_ANSWERS = 2
+"""What one call of `ask` waits for: an answer, and its repair."""
+_BAD_TOKENS = 60
+"""Of a bad answer so much is shown again: all of it would not fit a small server's window."""
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -38,7 +42,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a model said of one turn, before anything is made of it. JSON in table extractions.
+    """What a model said of a turn or a part of it, before anything is made of it. JSON in table extractions.
 
     `said` is its JSON document, or its text where that is none; `trouble` says why it can't be used, None if it can.
     Without `calls` it was said in the call of an earlier turn, which has the tokens and the time. Tokens are as the
@@ -57,10 +61,17 @@ class Heard:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """For the trace: all but the words."""
-        return {name: value for name, value in asdict(self).items() if name != "said"}
+
+def summed(heard: Sequence[Heard]) -> dict[str, Any]:
+    """What was heard of the parts of one turn, for the trace: all but the words."""
+    if len(heard) == 1:
+        return {name: value for name, value in asdict(heard[0]).items() if name != "said"}
+    troubles = [f"part {n}: {each.trouble}" for n, each in enumerate(heard, 1) if each.trouble is not None]
+    return {
+        "model": " + ".join(dict.fromkeys(each.model for each in heard)),
+        "prompt": heard[0].prompt,
+        "trouble": "; ".join(troubles) or None,
+    } | {name: sum(getattr(each, name) for each in heard) for name in ("calls", "tokens_in", "tokens_out", "ms")}
 
 
 def extractor(llm: LLM) -> str:
@@ -85,31 +96,35 @@ def gave_up(llm: LLM, why: str) -> Heard:
     return Heard(llm.model, prompt_version(), None, why, 0, 0, 0, 0)
 
 
-async def ask(llm: LLM, turns: Sequence[Turn], window: Sequence[Turn]) -> list[Heard]:
-    """Ask the model what of some turns in a row is worth keeping: what it said of each, of the first one in any case.
+async def ask(llm: LLM, parts: Sequence[Part], above: str, count: Callable[[Heard], Awaitable[None]]) -> list[Heard]:
+    """Ask the model what is worth keeping of some turns in a row, or of a part of one: what it said of each, of the
+    first in any case.
 
-    It is asked twice, if its first answer can't be read. `window` is what came before.
+    It is asked twice, if its first answer can't be read. `above` is what came before, as conversation.py tells it.
+    `count` hears of each answer at once: one that is of no use costs as much, whatever comes of the next.
 
     Raises:
         ModelBusy: no answer can be had now.
     """
-    messages = _messages(turns, window)
+    messages = _messages(parts, above)
     first = await _once(llm, messages)
+    await count(first)
     if first.trouble is None:
-        return _by_turn(first, turns)
-    if len(turns) > 1:
-        second = await _once(llm, _messages(turns[:1], window))
+        return _by_turn(first, parts)
+    if len(parts) > 1:
+        messages = _messages(parts[:1], above)
     elif first.trouble.startswith("refused"):
         return [first]
     else:
         fault = f"That can't be used ({first.trouble}). Answer again: the JSON object only, short, at most 8 memories."
         said = first.said if isinstance(first.said, str) else json.dumps(first.said, ensure_ascii=False)
-        again: list[Message] = [{"role": "assistant", "content": said}, {"role": "user", "content": fault}]
-        second = await _once(llm, [*messages, *again])
+        messages += [{"role": "assistant", "content": head(said, _BAD_TOKENS)}, {"role": "user", "content": fault}]
+    second = await _once(llm, messages)
+    await count(second)
     return [
         replace(
             second,
-            calls=2,
+            calls=MOST_ANSWERS,
             tokens_in=first.tokens_in + second.tokens_in,
             tokens_out=first.tokens_out + second.tokens_out,
             ms=first.ms + second.ms,
@@ -117,29 +132,29 @@ async def ask(llm: LLM, turns: Sequence[Turn], window: Sequence[Turn]) -> list[H
     ]
 
 
-def _messages(turns: Sequence[Turn], window: Sequence[Turn]) -> list[Message]:
+def _messages(parts: Sequence[Part], above: str) -> list[Message]:
     return [
         {"role": "system", "content": prompt()},
-        {"role": "user", "content": conversation.document(turns, window)},
+        {"role": "user", "content": conversation.document(parts, above)},
     ]
 
 
-def _by_turn(heard: Heard, turns: Sequence[Turn]) -> list[Heard]:
+def _by_turn(heard: Heard, parts: Sequence[Part]) -> list[Heard]:
     """The answer taken apart. A memory is of the turn in which its span stands: small models count badly."""
-    if len(turns) == 1:
+    if len(parts) == 1:
         return [heard]
-    said: list[list[Any]] = [[] for _ in turns]
+    said: list[list[Any]] = [[] for _ in parts]
     for item in heard.said["memories"]:
-        said[_turn_of(item, turns)].append(item)
+        said[_turn_of(item, parts)].append(item)
     whole = [replace(heard, said={"memories": items}) for items in said]
     return whole[:1] + [replace(each, calls=0, tokens_in=0, tokens_out=0, ms=0) for each in whole[1:]]
 
 
-def _turn_of(item: Any, turns: Sequence[Turn]) -> int:
+def _turn_of(item: Any, parts: Sequence[Part]) -> int:
     told = item if isinstance(item, dict) else {}
     span, number = _flat(str(told.get("span", ""))), told.get("turn")
-    named = number - 1 if isinstance(number, int) and 0 < number <= len(turns) else 0
-    standing = [n for n, turn in enumerate(turns) if span and span in _flat(turn.user_text)]
+    named = number - 1 if isinstance(number, int) and 0 < number <= len(parts) else 0
+    standing = [n for n, part in enumerate(parts) if span and span in _flat(part.user)]
     return named if named in standing or not standing else standing[0]
 
 

@@ -17,7 +17,7 @@ _VAGUE = frozenset({"noted", "is", "has"})
 
 def merged(rules: Extraction, model: Extraction) -> Extraction:
     """Both findings. Where they agree, the rules' candidate stays unless it only says that something was noted."""
-    left = list(model.candidates)
+    left = _distinct(model.candidates)
     kept = []
     for ours in rules.candidates:
         same = next((theirs for theirs in left if _same(ours, theirs)), None)
@@ -26,9 +26,7 @@ def merged(rules: Extraction, model: Extraction) -> Extraction:
         else:
             left.remove(same)
             kept.append(_joined(ours, same))
-    return Extraction(
-        tuple(kept + _distinct(left)), rules.dropped + model.dropped, rules.retractions + model.retractions
-    )
+    return Extraction(tuple(kept + left), rules.dropped + model.dropped, rules.retractions + model.retractions)
 
 
 def _same(one: Candidate, other: Candidate) -> bool:
@@ -61,7 +59,7 @@ def _joined(ours: Candidate, theirs: Candidate) -> Candidate:
 
 
 def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The model's own, each fact once: small models repeat themselves."""
+    """The model's, each fact once: small models repeat themselves, and the parts of a long turn overlap."""
     kept: list[Candidate] = []
     for each in candidates:
         if not any(_same(each, other) for other in kept):
