@@ -56,9 +56,11 @@ def agent(path, redis_url):
     """The real plugin in a home, with a service that answers as told."""
     with running() as service:
         path.mkdir()
-        save(path, Config(install=INSTALL, home=str(path), token="tok", service_url=service.url, redis_url=redis_url))
+        known = {"install": INSTALL, "home": str(path), "token": "tok", "redis_url": redis_url}
+        save(path, Config(**known, service_url=service.url, prefetch_ms=2_000))
         home = homes.of(path)
         yield lambda session: _provider(path, session), service
+        home.finish(30)
         home.database.close()
         for client in (*http._clients.values(), *resp._clients.values()):
             client.close()

@@ -17,7 +17,7 @@ async def test_what_was_undone_in_the_host_is_no_memory(bench, valkey, tmp_path)
     async def say(text):
         conversation.extend([{"role": "user", "content": text}, {"role": "assistant", "content": "Noted, all of it."}])
         provider.sync_turn(text, "Noted, all of it.", session_id="s1", messages=conversation)
-        homes.of(path).finish(5)
+        homes.of(path).finish(30)
         await bench.ingest()
         await bench.drain()
 
@@ -27,6 +27,7 @@ async def test_what_was_undone_in_the_host_is_no_memory(bench, valkey, tmp_path)
     del conversation[-2:]
     await say("thanks for that")
     provider.shutdown()
+    homes.of(path).finish(30)
     await bench.ingest()
     homes.of(path).database.close()
     resp.shared(valkey.url).close()

@@ -31,7 +31,8 @@ def enrol(tmp_path: Path) -> Iterator[Enrol]:
     def write(**fields: Any) -> homes.Home:
         path = (tmp_path / "home").resolve()
         path.mkdir(exist_ok=True)
-        save(path, Config(**{"install": "k3v9wq", "home": str(path), "token": "tok", **fields}))
+        # Patient: which rung answers must not depend on how busy the machine is.
+        save(path, Config(**{"install": "k3v9wq", "home": str(path), "token": "tok", "prefetch_ms": 2_000, **fields}))
         made.append(homes.of(path))
         return made[-1]
 

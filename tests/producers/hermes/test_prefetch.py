@@ -62,7 +62,7 @@ def warm(client: Client, home: Home, generation: int) -> None:
 
 def test_without_the_service_what_the_last_turn_warmed_answers(enrol: Enrol, valkey: TestValkey) -> None:
     """As long as nothing has changed since."""
-    home = enrol(service_url=f"http://127.0.0.1:{free_port()}", redis_url=valkey.url, prefetch_ms=2_000)
+    home = enrol(service_url=f"http://127.0.0.1:{free_port()}", redis_url=valkey.url)
     with Client.from_url(valkey.url) as client:
         warm(client, home, 7)
     found = recall(home, ME, "s1", "which port?")
@@ -92,7 +92,7 @@ def test_what_was_said_anew_is_not_quoted_in_its_old_form(enrol: Enrol) -> None:
 
 def test_a_warmed_answer_of_an_older_generation_is_not_used(enrol: Enrol, valkey: TestValkey) -> None:
     """Something was learnt or forgotten since: a forgotten memory must not come back by this door."""
-    home = enrol(redis_url=valkey.url, prefetch_ms=2_000)
+    home = enrol(redis_url=valkey.url)
     with Client.from_url(valkey.url) as client:
         warm(client, home, 6)
     assert "unavailable" == recall(home, ME, "s1", "which port?").rung
@@ -116,7 +116,7 @@ def test_without_service_and_redis_the_words_of_recent_turns_answer(enrol: Enrol
 def test_a_service_that_hangs_costs_its_share_and_no_more(enrol: Enrol, misbehave: Callable[..., None]) -> None:
     """The words of tier 2 still answer in time; after nine late answers the service is not even tried."""
     with peer(misbehave) as stuck:
-        home = enrol(service_url=f"http://127.0.0.1:{stuck.port}")
+        home = enrol(service_url=f"http://127.0.0.1:{stuck.port}", prefetch_ms=95)
         say(home, "the crm runs on port 8080")
         rungs = [recall(home, ME, "s1", "which port does the crm use?").rung for _ in range(11)]
         assert ["shortterm"] * 11 == rungs

@@ -203,7 +203,7 @@ def test_an_instance_for_each_message_costs_no_thread_and_no_connection(
     before = threading.active_count()
     for number in range(20):
         agent(home, f"s{number}", platform="api_server").sync_turn(f"request {number}", "Answer.")
-    home.finish(5)
+    home.finish(30)
     assert 20 == len(events(home))
     assert threading.active_count() <= before
     database = str(home.path / "nextlevel" / "shortterm.db")
@@ -285,17 +285,17 @@ def test_a_forked_gateway_keeps_turns_in_parent_and_child(enrol: Enrol, agent: A
     home = enrol(redis_url=valkey.url)
     provider = agent(home)
     provider.sync_turn("parent", "ok")
-    home.finish(5)
+    home.finish(30)
     child = os.fork()
     if child == 0:
         try:
             provider.sync_turn("child", "ok")
-            home.finish(5)
+            home.finish(30)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
     provider.sync_turn("parent again", "ok")
-    home.finish(5)
+    home.finish(30)
     with Client.from_url(valkey.url) as client:
         assert ["parent", "child", "parent again"] == [
             decode(fields).user_text for _, fields in client.xrange("nl:turns")
