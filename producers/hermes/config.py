@@ -137,14 +137,19 @@ def save(home: Path, config: Config) -> None:
 
 
 def hosts_recall_mode(home: Path) -> str | None:
-    """`memory.recall_mode` of the host's config.yaml, where a person has put one. No more of its YAML is read."""
+    """`memory.recall_mode` of the host's config.yaml, where it is one that we know."""
+    mode = hosts_memory_setting(home, "recall_mode")
+    return mode if mode in RECALL_MODES else None
+
+
+def hosts_memory_setting(home: Path, name: str) -> str | None:
+    """A plain value under `memory:` in the host's config.yaml, None without one. No more of its YAML is read."""
     try:
         text = (home / "config.yaml").read_text(encoding="utf-8")
     except OSError:
         return None
-    modes = "|".join(RECALL_MODES)
     found = re.search(
-        rf"^memory:[ \t]*\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+recall_mode:[ \t]*['\"]?({modes})\b", text, re.M
+        rf"^memory:[ \t]*\n(?:[ \t]+.*\n|[ \t]*#.*\n|\n)*?[ \t]+{name}:[ \t]*['\"]?([\w.-]+)", text, re.MULTILINE
     )
     return found[1] if found else None
 

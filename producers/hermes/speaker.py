@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nextlevel.producers.shortterm.search import Reader
@@ -51,6 +52,11 @@ class Speaker:
     @property
     def reader(self) -> Reader:
         return Reader(self.profile, self.principal, self.chat)
+
+
+def profile_of(home: Path) -> str:
+    """The agent's identity in a home, as the host makes it of the path."""
+    return home.name if home.parent.name == "profiles" else "default"
 
 
 def bounded(text: str, limit: int) -> str:

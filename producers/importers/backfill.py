@@ -12,7 +12,7 @@ from ..hermes import VERSION, inprompt, offrecord, project
 from ..hermes.home import Home, of
 from ..hermes.ledger import Ledger
 from ..hermes.recording import order
-from ..hermes.speaker import Speaker
+from ..hermes.speaker import Speaker, profile_of
 from ..hermes.turns import compose
 from ..shortterm import outbox, sql
 from ..shortterm.outbox import Draft, retraction
@@ -140,7 +140,7 @@ class _Told:
 def _speaker(home: Home, conversation: Conversation) -> Speaker:
     """Whose session it was, as far as the store tells: only the gateway names a user there."""
     row = conversation.session
-    profile = row["profile_name"] or (home.path.name if home.path.parent.name == "profiles" else "default")
+    profile = row["profile_name"] or profile_of(home.path)
     given = {"platform": row["source"], "agent_identity": profile, "chat_type": row["chat_type"]}
     if row["user_id"]:
         given |= {"user_id": row["user_id"], "chat_id": row["chat_id"]}

@@ -11,6 +11,16 @@ from .database import Database
 from .outbox import Draft, retraction, write
 
 
+def ever_mirrored(database: Database) -> set[str]:
+    """Each entry that these files had since the plugin looks at them, as far as tier 2 still holds it.
+
+    Raises:
+        ShortTermUnavailable: tier 2 can't be read.
+    """
+    with database.reading() as connection:
+        return {str(row["entry"]) for row in connection.execute(sql.MIRRORED_ENTRIES)}
+
+
 def mirror(database: Database, draft: Draft, target: str, entries: Sequence[str]) -> tuple[int, int]:
     """Bring the outbox in line with the entries of one file; how many were added and how many taken back.
 

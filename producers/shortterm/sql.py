@@ -76,6 +76,12 @@ DELETE FROM words WHERE rowid IN (
   SELECT row FROM outbox WHERE install = :install AND seq IN (SELECT value FROM json_each(:seqs)))
 """
 
+# ---- the host's own memory
+
+MIRRORED_ENTRIES = """
+SELECT json_extract(event, '$.user_text') AS entry FROM outbox WHERE kind = 'core_write' AND event IS NOT NULL
+"""
+
 # ---- search
 
 DOCUMENTS = "SELECT coalesce(max(row), 0) FROM outbox"

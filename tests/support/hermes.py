@@ -16,10 +16,18 @@ SCRIPTS = Path(__file__).parent / "host"
 
 def python() -> Path:
     """The interpreter of the venv that has Hermes."""
-    found = Path(os.environ.get("NEXTLEVEL_HERMES_PYTHON") or ROOT / ".hermes" / "bin" / "python")
-    if not found.exists():
-        pytest.fail(f"there is no Hermes at {found}: `make test` installs it")
-    return found
+    if not is_there():
+        pytest.fail(f"there is no Hermes at {_python()}: `make test` installs it")
+    return _python()
+
+
+def is_there() -> bool:
+    """Whether the host can be run: on a Python that it does not support, it can't even be installed."""
+    return _python().exists()
+
+
+def _python() -> Path:
+    return Path(os.environ.get("NEXTLEVEL_HERMES_PYTHON") or ROOT / ".hermes" / "bin" / "python")
 
 
 def command(home: Path, *arguments: str) -> str:

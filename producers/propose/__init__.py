@@ -1,0 +1,1 @@
+"""What long-term memory would put into the host's own memory and skills; a person accepts it, or nothing is written."""
