@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import hypothesis
 import pytest
 
 from tests.support import stores
+
+# A busy machine is no finding. The gate takes Hypothesis's own profile "ci", in which each run tries the same examples.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

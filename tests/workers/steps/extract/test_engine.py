@@ -27,7 +27,7 @@ def _turn(text: str, assistant: str = "", tools: tuple[ToolCall, ...] = ()) -> T
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_span_stands_verbatim_in_the_turn(text: str) -> None:
     """What can't be pointed at was made up."""
     found = extract(_turn(text))
@@ -41,7 +41,6 @@ def test_every_span_stands_verbatim_in_the_turn(text: str) -> None:
 
 
 @given(st.text(max_size=300))
-@settings(deadline=None)
 def test_any_text_can_be_read(text: str) -> None:
     extract(_turn(text), [_turn(text, text)])
 
