@@ -44,7 +44,10 @@ class ScopeName:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What a recall gave. `items` say each why; `rung` is the way it was answered; `abstained`: nothing fits."""
+    """What a recall gave. `items` say each why; `rung` is the way it was answered; `abstained`: nothing fits.
+
+    `sessions` are those in which it was spoken of, for a search that asks what was said.
+    """
 
     context: str
     items: list[dict[str, Any]]
@@ -54,6 +57,7 @@ class Recalled:
     dropped: list[dict[str, Any]] = field(default_factory=list)
     generation: dict[str, int] = field(default_factory=dict)
     vectors: bool = False
+    sessions: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +141,44 @@ class Client:
         answer = self._call("POST", "/v1/remember", {"scope": asdict(scope), "text": text, "type": type})
         return Accepted(answer["turn"], answer["state"], answer["reason"], answer["blocks"])
 
-    def matches(self, query: str, scope: ScopeName) -> list[dict[str, Any]]:
-        """The blocks that a `forget` of this text would be about; nothing is deleted."""
+    def matches(self, query: str, scope: ScopeName) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The blocks and the documents that a `forget` of this text would be about; nothing is deleted."""
         answer = self._call("POST", "/v1/forget", {"scope": asdict(scope), "query": query})
-        found: list[dict[str, Any]] = answer["matches"]
-        return found
+        return answer["matches"], answer["documents"]
 
     def forget(self, block: str, scope: ScopeName) -> list[str]:
         """Forget one block by its id. When this returns, no recall gives it any more."""
         gone: list[str] = self._call("POST", "/v1/forget", {"scope": asdict(scope), "block": block})["forgotten"]
         return gone
+
+    def forget_document(self, document: str, scope: ScopeName) -> None:
+        """Take a document out of the library by its id. Importing its folder again leaves it out until it changes."""
+        self._call("POST", "/v1/forget", {"scope": asdict(scope), "document": document})
+
+    def library(self, folder: str, scope: ScopeName) -> dict[str, str]:
+        """What the library holds of a folder: the hash of each document by its path."""
+        found: dict[str, str] = {}
+        after = ""
+        while True:
+            query = urlencode({**asdict(scope), "folder": folder, "after": after})
+            page = self._call("GET", f"/v1/library?{query}")
+            found |= page["hashes"]
+            if page["next"] is None:
+                return found
+            after = page["next"]
+
+    def keep_documents(
+        self, folder: str, documents: Sequence[Mapping[str, str]], scope: ScopeName, *, project: str | None = None
+    ) -> dict[str, Any]:
+        """Put Markdown into the library: each with `path`, `text`, `hash` (SHA-256, hex), `changed_at` (RFC 3339)."""
+        body = {"scope": asdict(scope), "folder": folder, "project": project, "documents": [*documents]}
+        return self._call("POST", "/v1/library/documents", body)
+
+    def remove_documents(self, folder: str, paths: Sequence[str] | None, scope: ScopeName) -> int:
+        """Take documents out of the library, of these paths or all of the folder; how many there were."""
+        body = {"scope": asdict(scope), "folder": folder, "paths": None if paths is None else [*paths]}
+        removed: int = self._call("POST", "/v1/library/remove", body)["removed"]
+        return removed
 
     def feedback(self, block: str, verdict: str, scope: ScopeName) -> None:
         """Say that a block was `used`, or is `wrong`: its place in recall moves a little. `none` takes it back."""

@@ -1,4 +1,5 @@
 """Past turns made findable, behind everything else: their words at once, their vectors when no block waits for one.
+Behind these the vectors of documents.
 
 Not a stage of the pipeline: a turn is done whether or not it was indexed, and those from before this existed are
 indexed in the same way.
@@ -7,6 +8,7 @@ indexed in the same way.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from nextlevel import log
 from nextlevel.errors import EmbedderUnavailable, Transient
@@ -15,7 +17,8 @@ from nextlevel.lang.passages import is_weak, search_words, speaker
 from nextlevel.model import Scope
 from nextlevel.queue import names
 from nextlevel.redis_client import translated
-from nextlevel.store import passages, scopes
+from nextlevel.store import library, passages, scopes
+from nextlevel.store.pool import Database
 
 from . import vectors
 from .context import WorkerContext
@@ -31,7 +34,7 @@ async def keep_indexed(ctx: WorkerContext) -> None:
     """Index what comes, for ever; a store or a model that is away is waited for."""
     while True:
         try:
-            worked = await index_turns(ctx) + await embed_passages(ctx)
+            worked = await index_turns(ctx) + (await embed_passages(ctx) or await embed_sections(ctx))
         except (Transient, EmbedderUnavailable) as error:
             _log.warning("passages_wait", error=str(error))
             worked = 0
@@ -67,12 +70,29 @@ async def embed_passages(ctx: WorkerContext) -> int:
         if await scopes.without_vectors(conn, embedder.model):
             return 0
         waiting = await passages.without_vectors(conn, embedder.model)
-    return sum([await _embed(ctx, embedder, scope) for scope in waiting if await _claim(ctx, scope)])
+    return sum([await _embed(ctx, vectors.of_passages, embedder, scope) for scope in waiting])
 
 
-async def _embed(ctx: WorkerContext, embedder: Embedder, scope: Scope) -> int:
+async def embed_sections(ctx: WorkerContext) -> int:
+    """Make vectors of documents, one batch a scope, unless a block waits for its own. Returns how many."""
+    embedder = ctx.embedder
+    if embedder is None:
+        return 0
+    async with ctx.db.pipeline() as conn:
+        if await scopes.without_vectors(conn, embedder.model):
+            return 0
+        waiting = await library.without_vectors(conn, embedder.model)
+    return sum([await _embed(ctx, vectors.of_sections, embedder, scope) for scope in waiting])
+
+
+async def _embed(
+    ctx: WorkerContext, make: Callable[[Database, Embedder, Scope], Awaitable[int]], embedder: Embedder, scope: Scope
+) -> int:
+    """Make one batch, unless another worker is at this scope."""
+    if not await _claim(ctx, scope):
+        return 0
     try:
-        return await vectors.of_passages(ctx.db, embedder, scope)
+        return await make(ctx.db, embedder, scope)
     finally:
         with translated():
             await ctx.redis.delete(names.embedding(scope.profile_scope))

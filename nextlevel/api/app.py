@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from nextlevel.settings import Settings
 
-from . import blocks, dead, entities, errors, feedback, forget, installations, operate, recall, sessions, turns
+from . import blocks, dead, entities, errors, feedback, forget, installations, library, operate, recall, sessions, turns
 from .limits import BodyLimit
 from .services import open_services
 
@@ -30,7 +30,7 @@ def create_app(settings: Settings) -> FastAPI:
         version=version("hermes-nextlevel"),
         lifespan=lifespan,
     )
-    for each in (recall, turns, blocks, entities, sessions, feedback, forget, operate, installations, dead):
+    for each in (recall, turns, blocks, entities, sessions, library, feedback, forget, operate, installations, dead):
         app.include_router(each.router)
     errors.install(app)
     app.add_middleware(BodyLimit)

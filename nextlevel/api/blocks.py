@@ -59,7 +59,11 @@ class HistoryOut(BaseModel):
 
 
 class EdgeOut(BaseModel):
-    block_id: UUID
+    """A block's relation, or a document's link: then `document` is its path, and there is no block."""
+
+    block_id: UUID | None
+    document_id: UUID | None
+    document: str | None
     predicate: str
     valid_from: datetime
     subject_id: UUID
@@ -130,7 +134,7 @@ async def graph(
     hops: Annotated[int, Query(ge=1, le=3, description="How many steps away from `entity`.")] = 2,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
 ) -> GraphOut:
-    """Who and what is related, by which facts."""
+    """Who and what is related, by which facts and by which documents."""
     scope = await caller.scope(of)
     around = None if entity is None else await _entity(services, scope, entity)
     async with services.db.memory(scope) as conn:

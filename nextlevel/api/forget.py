@@ -15,7 +15,7 @@ from nextlevel.errors import NotFound, QueueUnreachable
 from nextlevel.model import Scope
 from nextlevel.recall import Mode
 from nextlevel.recall import Request as Question
-from nextlevel.store import forget
+from nextlevel.store import forget, library
 
 from .access import CallerOf, ScopeBody
 from .models import BlockOut
@@ -25,24 +25,34 @@ router = APIRouter(tags=["memory"])
 
 
 class ForgetBody(BaseModel):
-    """Either the block to forget, or a query to find it by."""
+    """The block or the document to forget, or a query to find them by."""
 
     scope: ScopeBody
     block: UUID | None = None
+    document: UUID | None = None
     query: str | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> Self:
-        if (self.block is None) == (self.query is None):
-            raise ValueError("give either `block` or `query`")
+    def _one_of_three(self) -> Self:
+        if [self.block, self.document, self.query].count(None) != 2:
+            raise ValueError("give one of `block`, `document` and `query`")
         return self
 
 
+class MatchingDocumentOut(BaseModel):
+    """A document of the library that says what is to be forgotten."""
+
+    id: UUID
+    folder: str
+    path: str
+
+
 class ForgetOut(BaseModel):
-    """`forgotten` are gone for good; `matches` are still there: forget them by their ids."""
+    """`forgotten` are gone for good; `matches` and `documents` are still there: forget them by their ids."""
 
     forgotten: list[UUID] = Field(default_factory=list)
     matches: list[BlockOut] = Field(default_factory=list)
+    documents: list[MatchingDocumentOut] = Field(default_factory=list)
 
 
 @router.post("/v1/forget")
@@ -51,6 +61,8 @@ async def forget_memory(body: ForgetBody, caller: CallerOf, services: ServicesOf
     scope = await caller.scope(body.scope)
     if body.block is not None:
         return ForgetOut(forgotten=await delete_block(services, scope, body.block))
+    if body.document is not None:
+        return ForgetOut(forgotten=await _delete_document(services, scope, body.document))
     question = Question(
         query=body.query or "",
         install=body.scope.install,
@@ -61,7 +73,15 @@ async def forget_memory(body: ForgetBody, caller: CallerOf, services: ServicesOf
         deadline_ms=None,
     )
     answer = await services.recall.answer(question)
-    return ForgetOut(matches=[BlockOut.of(item.block) for item in answer.items if item.block is not None])
+    documents = {
+        item.document.id: MatchingDocumentOut(id=item.document.id, folder=item.document.folder, path=item.document.path)
+        for item in answer.items
+        if item.document is not None
+    }
+    return ForgetOut(
+        matches=[BlockOut.of(item.block) for item in answer.items if item.block is not None],
+        documents=list(documents.values()),
+    )
 
 
 async def delete_block(services: Services, scope: Scope, block: UUID) -> list[UUID]:
@@ -85,3 +105,18 @@ async def delete_block(services: Services, scope: Scope, block: UUID) -> list[UU
         # Redis could not be told, so that another process may believe its copy for as long as this.
         await asyncio.sleep(TRUST_S)
     return list(gone.blocks)
+
+
+async def _delete_document(services: Services, scope: Scope, document: UUID) -> list[UUID]:
+    """Take a document out of the library for good: importing its folder again leaves it out.
+
+    Raises:
+        NotFound: no such document in this scope.
+    """
+    async with services.db.memory(scope) as conn:
+        generations = await library.forget_document(conn, scope, document)
+        if not generations:
+            raise NotFound(f"no document {document} in this scope")
+    # No cache keeps an answer to a search: only one that is being made now may still hold it.
+    await services.cache.publish(generations)
+    return [document]

@@ -7,12 +7,12 @@ from datetime import datetime
 from uuid import UUID
 
 from fastapi import APIRouter, Response
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from nextlevel.errors import Transient
 from nextlevel.recall import Answer, Mode
 from nextlevel.recall import Request as Question
-from nextlevel.recall.answer import MOST_FOUND
+from nextlevel.recall.answer import MOST_FOUND, Tier
 from nextlevel.recall.source import PASSAGES
 
 from .access import CallerOf, ScopeBody
@@ -62,15 +62,58 @@ class PassageOut(BaseModel):
     text: str
 
 
-class ItemOut(BaseModel):
-    """Either a block or a past turn."""
+class DocumentOut(BaseModel):
+    """A section of a document, and what is quoted of it. With `orders` it reads like orders to a model: no quote."""
 
+    id: UUID = Field(description="The document's: what to forget it by.")
+    folder: str
+    path: str
+    title: str
+    heading: str
+    project: str | None
+    changed_at: datetime
+    text: str
+    orders: str | None
+
+
+class ItemOut(BaseModel):
+    """A block (tier long-term), a past turn (archive), or a document (library)."""
+
+    tier: Tier
     block: BlockOut | None
     passage: PassageOut | None
+    document: DocumentOut | None
     text: str
     score: float = Field(ge=0, le=1)
     channels: dict[str, float]
     why: str
+
+
+class BecameOut(BaseModel):
+    """A fact as it was told then, and what holds now: the same line while it holds, null where nothing does."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    then: str
+    now: str | None
+
+
+class DiscussedSessionOut(BaseModel):
+    """A past session in which it was spoken of. `in_time`: at the time that the question names, if it names one.
+
+    What it came to (title to `ended_with`) is known once it was idle for half an hour.
+    """
+
+    session: str
+    at: datetime
+    in_time: bool
+    quotes: list[PassageOut]
+    title: str
+    topics: list[str]
+    decisions: list[str]
+    open_ends: list[str]
+    ended_with: list[str]
+    changes: list[BecameOut]
 
 
 class DroppedOut(BaseModel):
@@ -90,6 +133,7 @@ class RecallOut(BaseModel):
     abstained: bool
     vectors: bool
     brief: list[str]
+    sessions: list[DiscussedSessionOut] = Field(description="For a search that asks what was said; else empty.")
 
 
 @router.post("/v1/recall", response_model=RecallOut)
@@ -132,8 +176,10 @@ def _out(answer: Answer, *, explain: bool) -> RecallOut:
         context=answer.context,
         items=[
             ItemOut(
+                tier=item.tier,
                 block=item.block and BlockOut.of(item.block),
                 passage=item.passage and PassageOut(**asdict(item.passage)),
+                document=item.document and DocumentOut(**asdict(item.document)),
                 text=item.text,
                 score=item.score,
                 channels=item.channels,
@@ -148,4 +194,5 @@ def _out(answer: Answer, *, explain: bool) -> RecallOut:
         abstained=answer.abstained,
         vectors=answer.vectors,
         brief=list(answer.brief),
+        sessions=[DiscussedSessionOut.model_validate(asdict(each)) for each in answer.sessions],
     )

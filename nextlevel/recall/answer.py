@@ -19,6 +19,14 @@ class Mode(StrEnum):
     SEARCH = "search"
 
 
+class Tier(StrEnum):
+    """Where an item lies: facts in long-term memory, what was said in the archive, documents in the library."""
+
+    LONG_TERM = "long-term"
+    ARCHIVE = "archive"
+    LIBRARY = "library"
+
+
 class Rung(StrEnum):
     """Where an answer came from: nowhere (the query asks for nothing), Redis, this process's memory, Postgres."""
 
@@ -69,8 +77,25 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A section of a document, and what is quoted of it; nothing, where it reads like `orders` to a model."""
+
+    id: UUID
+    folder: str
+    path: str
+    title: str
+    heading: str
+    project: str | None
+    changed_at: datetime
+    text: str
+    orders: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
-    """A recalled block or a past turn: the line that is injected, a score from 0 to 1, its parts, why it is here."""
+    """A recalled block, a past turn or a document: the line that is injected, a score from 0 to 1, its parts, why it is
+    here. Only a search gives documents.
+    """
 
     block: Block | None
     passage: Passage | None
@@ -78,6 +103,13 @@ class Item:
     score: float
     channels: dict[str, float]
     why: str
+    document: Document | None = None
+
+    @property
+    def tier(self) -> Tier:
+        if self.document is not None:
+            return Tier.LIBRARY
+        return Tier.ARCHIVE if self.block is None else Tier.LONG_TERM
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +121,38 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A fact as a session told it, and what holds in its place now: the same while it holds, None if nothing does."""
+
+    then: str
+    now: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Discussed:
+    """A past session in which it was spoken of, with its best quotes. `in_time`: at the time that the question names.
+
+    What it came to is known once it has fallen idle; `ended_with` are the last words of either side.
+    """
+
+    session: str
+    at: datetime
+    in_time: bool
+    quotes: tuple[Passage, ...]
+    title: str = ""
+    topics: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    open_ends: tuple[str, ...] = ()
+    ended_with: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """`context` is what a model may read, empty where nothing is known. `vectors`: whether meaning was compared.
 
     `abstained`: nothing was found for the query, or a search found only what others than the one it names said of it.
-    The lines of an opening brief are given whatever the query.
+    The lines of an opening brief are given whatever the query. `sessions` answer a search for what was said.
     """
 
     context: str
@@ -105,3 +164,4 @@ class Answer:
     abstained: bool
     vectors: bool
     brief: tuple[str, ...] = ()
+    sessions: tuple[Discussed, ...] = ()

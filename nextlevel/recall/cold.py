@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import log
 from uuid import UUID
 
 from nextlevel.inference import Vector
@@ -14,8 +13,10 @@ from nextlevel.store import brief, passages, search
 from nextlevel.store.pool import Connection, Database
 from nextlevel.store.search import Nearest
 
-from .passages import Heard, PassageIndex, Sought, Whole
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry
+from .indexed import hear
+from .names import Names
+from .passages import Heard, Sought
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,10 @@ class ColdScope:
                 conn, self.scope, vector, self.model, as_of=self.as_of, known_at=self.known_at, limit=BY_VECTOR
             )
 
-    async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
+    async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
         async with self.db.memory(self.scope) as conn:
-            return await search.named(conn, self.scope, names)
+            known = [*await search.named(conn, self.scope, names), *await search.names_of_merged(conn, self.scope)]
+        return Names(known).find(names, said)
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         async with self.db.memory(self.scope) as conn:
@@ -71,27 +73,11 @@ class ColdScope:
         return [Entry(replace(each, block=known[each.block.id])) for each in found if each.block.id in known]
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
-        """Candidates from both channels with the turns beside them, ranked as a hot scope ranks all.
+        """Ranked as a hot scope ranks all.
 
         None of what was known at a moment: a turn is what was said, and no belief.
         """
         if self.known_at is not None:
             return []
         async with self.db.memory(self.scope) as conn:
-            size = await passages.size(conn, self.scope, as_of=self.as_of)
-            counts = await passages.count_words(conn, sought.words)
-            rarest = sorted(counts, key=lambda word: (counts[word], word))[:RAREST]
-            weights = {word: log(1 + size / counts[word]) for word in rarest}
-            found = await passages.by_words(conn, self.scope, weights, as_of=self.as_of, limit=PASSAGES)
-            nearest = passages.Nearest([], 0.0, 0.0)
-            if vector is not None:
-                nearest = await passages.by_vector(
-                    conn, self.scope, vector, self.model, as_of=self.as_of, limit=PASSAGES
-                )
-            ids = dict.fromkeys([*found, *(turn_id for turn_id, _ in nearest.found)])
-            beside = await passages.beside(conn, self.scope, ids, as_of=self.as_of)
-            read = await passages.read(conn, self.scope, ids | dict.fromkeys(beside), self.model)
-        index = PassageIndex(1 if vector is None else len(vector))
-        index.put(read if vector is not None else (replace(each, vector=None) for each in read))
-        whole = Whole(size, counts, nearest.mean, nearest.deviation)
-        return index.find(sought, vector, limit=PASSAGES, whole=whole)
+            return await hear(passages, conn, self.scope, sought, vector, self.model, self.as_of)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from . import past, render
 from .answer import Answer, Dropped, Item, Mode, Passage, Request, Rung
+from .cited import once
 from .passages import Heard
 from .past import Quote
 from .rank import Ranked, Ranking
@@ -48,6 +49,7 @@ def compose(
     ranking: Ranking,
     rules: Sequence[Entry],
     quoted: Sequence[Quoted],
+    documents: Sequence[Item],
     request: Request,
     read: Read,
     *,
@@ -58,7 +60,7 @@ def compose(
     items = [_of_rule(each, request, now) for each in rules]
     facts = [_of_block(each, request, now) for each in ranking.kept if _id(each) not in ruled]
     quotes = [_of_quote(each, now) for each in quoted]
-    items += facts + quotes if request.mode is Mode.PREFETCH else _merged(facts, quotes)[: request.most]
+    items += facts + quotes if request.mode is Mode.PREFETCH else _merged(facts, [*quotes, *documents])[: request.most]
     context, taken = render.context([item.text for item in items], request.budget_tokens)
     kept: list[Item] = []
     dropped: list[Dropped] = []
@@ -85,11 +87,14 @@ def _merged(facts: Sequence[Item], quotes: Sequence[Item]) -> list[Item]:
     """What a search gives, in its order. A fact that answers the question stands before whatever was said of it."""
     first = [each for each in facts if _is_strong(each)][:_STRONG_FIRST]
     others = [each for each in (*facts, *quotes) if each not in first]
-    return first + sorted(others, key=lambda item: -item.score * (1.0 if item.block is None else _FACT_BESIDE_QUOTE))
+    others.sort(key=lambda item: -item.score * (1.0 if item.block is None else _FACT_BESIDE_QUOTE))
+    return once([*first, *others])
 
 
 def _answers(item: Item, read: Read) -> bool:
     """True for a line that may answer the question: not one that is shown for want of a better."""
+    if item.document is not None:
+        return True
     if item.block is None:
         return read.evident and not read.misplaced
     return _is_strong(item) or not read.misplaced
@@ -148,7 +153,7 @@ def _id(ranked: Ranked) -> UUID:
 def _of_quote(quoted: Quoted, now: datetime) -> Item:
     heard, said = quoted.heard, quoted.quote.said
     passage = Passage(said.turn_id, said.session, said.at, quoted.quote.text)
-    channels = {"words": round(heard.coverage, 3), "lift": round(heard.lift or 0.0, 4), "place": round(heard.score, 3)}
+    channels = past.channels(heard)
     if quoted.rerank is not None:
         channels["rerank"] = quoted.rerank
     return Item(None, passage, render.quotation(quoted.quote, now=now), quoted.score, channels, past.why(heard))

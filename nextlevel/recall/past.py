@@ -57,8 +57,7 @@ def worth_showing(heard: Sequence[Heard], mode: Mode, *, asked: bool, known: fro
         some = any(each.matched or (each.lift or 0) >= _SEARCH_SHOWN_FROM for each in heard[:_SEARCH_LOOKED_AT])
         return list(heard[:most]) if some else []
     if asked:
-        strong = [each for each in heard if each.coverage >= _ASKED_COVERAGE or (each.lift or 0) >= _ASKED_LIFT]
-        return [each for each in strong if not each.passage.weak][:_ASKED_MOST]
+        return [each for each in heard if speaks_of_it(each) and not each.passage.weak][:_ASKED_MOST]
     strong = [
         each
         for each in heard
@@ -69,6 +68,11 @@ def worth_showing(heard: Sequence[Heard], mode: Mode, *, asked: bool, known: fro
         and each.weighed.covered(each.matched - known) >= _NEWS
     ]
     return strong[:_PREFETCH_MOST]
+
+
+def speaks_of_it(heard: Heard) -> bool:
+    """True for a past turn that says or means enough of what a question about the past is about."""
+    return heard.coverage >= _ASKED_COVERAGE or (heard.lift or 0) >= _ASKED_LIFT
 
 
 def evident(heard: Sequence[Heard]) -> bool:
@@ -108,6 +112,11 @@ def quote(said: Said, matched: frozenset[str]) -> Quote:
             if weight > best:
                 best, text, by_assistant = weight, _from(sentences, place, matched), theirs
     return Quote(said, text, by_assistant)
+
+
+def channels(heard: Heard) -> dict[str, float]:
+    """What each channel says for it."""
+    return {"words": round(heard.coverage, 3), "lift": round(heard.lift or 0.0, 4), "place": round(heard.score, 3)}
 
 
 def why(heard: Heard) -> str:

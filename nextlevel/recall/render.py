@@ -37,6 +37,12 @@ def quotation(quote: Quote, *, now: datetime) -> str:
     return escape(f'{day(quote.said.at, now)}{who}: "{quote.text}"{since}')
 
 
+def citation(path: str, heading: str, text: str) -> str:
+    """One section of a document as one line, without its dash: `net/docker.md › MTU: "the bridge drops packets"`."""
+    where = f"{path} › {heading}" if heading else path
+    return escape(f'{where}: "{" ".join(text.split())}"')
+
+
 def context(lines: Iterable[str], budget_tokens: int) -> tuple[str, set[str]]:
     """The header and as many lines as the budget holds, and those lines. Nothing to say is no text at all."""
     left = budget_tokens - estimate_tokens(HEADER)

@@ -62,10 +62,15 @@ async def retrieve(
         Candidate(entry, _cosine(entry, row, cosines, measures), hops.get(entry.found.block.id, 0))
         for entry in await source.entries(ids)
     ]
-    heard = await source.passages(sought, row)
-    if measures is not None and measures.times != 1.0:
-        heard = [replace(each, lift=each.lift and each.lift * measures.times) for each in heard]
+    heard = in_measure(await source.passages(sought, row), measures)
     return Candidates(tuple(found), weights, blocks, named, mean, tuple(heard))
+
+
+def in_measure(heard: list[Heard], measures: Measures | None) -> list[Heard]:
+    """What was heard, with lifts as the packaged model would have given them."""
+    if measures is None or measures.times == 1.0:
+        return heard
+    return [replace(each, lift=each.lift and each.lift * measures.times) for each in heard]
 
 
 _USUAL_COSINE, _USUAL_WEIGHT = 0.78, 20
@@ -85,7 +90,8 @@ def _cosine(entry: Entry, row: Vector | None, cosines: dict[UUID, float], measur
 
 async def _named(query: Query, source: Source) -> dict[str, frozenset[UUID]]:
     """The longest names win: where `waldseilgarten crm` is somebody's name, `crm` inside it names nobody else."""
-    pairs = await source.named(query.names)
+    pairs = await source.named(query.names, query.words)
     aliases = {alias for alias, _ in pairs}
-    inside = {short for short in aliases for long in aliases if short != long and f" {short} " in f" {long} "}
+    said = aliases & query.names
+    inside = {short for short in said for long in said if short != long and f" {short} " in f" {long} "}
     return {alias: frozenset(e for a, e in pairs if a == alias) for alias in aliases - inside}

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from nextlevel.cache import Cache, Generations, keys
 from nextlevel.errors import StoreUnreachable
 from nextlevel.event import base_install
-from nextlevel.inference import Embedder, open_reranker
+from nextlevel.inference import Embedder, Vector, open_reranker
 from nextlevel.lang.roots import root
 from nextlevel.lang.when import when
 from nextlevel.model import Scope
@@ -22,10 +22,11 @@ from nextlevel.settings import Settings
 from nextlevel.store import passages, search
 from nextlevel.store.pool import Database
 
-from . import brief, overview, past, rank
-from .answer import Answer, Mode, Request, Rung
+from . import brief, cited, overview, past, rank
+from .answer import Answer, Item, Mode, Request, Rung
 from .cold import ColdScope
 from .compose import Quoted, Read, compose, empty, of_items, with_brief, without_session
+from .discussed import discussed
 from .meaning import Meaning
 from .passages import Heard, Sought
 from .query import Query, read
@@ -119,7 +120,8 @@ class Recall:
         else:
             patient = request.deadline_ms is None
             memory = sorted(state.numbers.items())
-            flight = repr((scope.readable, memory, question, request.as_of, request.known_at, patient))
+            asking = request.session if request.mode is Mode.SEARCH else None  # a prefetch leaves it out afterwards
+            flight = repr((scope.readable, memory, question, request.as_of, request.known_at, patient, asking))
             answer = await self._cache.once(
                 flight,
                 lambda: self._fresh(query, request, scope, meaning, state, question, started + limit_s - _MARGIN_S),
@@ -153,6 +155,7 @@ class Recall:
         try:
             source, rung, generations = await self._source(scope, meaning, state, request)
             found = await retrieve(query, sought, source, vector, meaning.measures)
+            documents = await self._library(request, scope, sought, await vector, meaning)
         finally:
             vector.cancel()
         search_for = request.most if request.mode is Mode.SEARCH else None
@@ -167,11 +170,26 @@ class Recall:
             misplaced=past.misplaced(found.heard, sought.names),
         )
         rules = await self._rules(query, request, source)
-        answer = compose(ranking, rules, quoted, request, read, now=datetime.now(UTC))
+        answer = compose(ranking, rules, quoted, documents, request, read, now=datetime.now(UTC))
+        if request.mode is Mode.SEARCH and past.asks_what_was_said(query.text):
+            async with self._db.memory(scope) as conn:
+                answer = replace(
+                    answer,
+                    sessions=await discussed(conn, scope, found.heard, sought, asking=request.session, now=now),
+                )
         if _is_kept(request) and state.run is not None and (read.vectors or meaning.measures is None):
             key = keys.context(state.run, scope.profile_scope, generations, question)
             await self._cache.put(key, _FORMAT.dump_json(answer))
         return answer
+
+    async def _library(
+        self, request: Request, scope: Scope, sought: Sought, vector: Vector | None, meaning: Meaning
+    ) -> list[Item]:
+        """Documents, for who asked for them: no prefetch gives any, and what was known at a moment is no document."""
+        if request.mode is Mode.PREFETCH or request.known_at is not None:
+            return []
+        row = None if meaning.measures is None else vector
+        return await cited.find(self._db, scope, sought, row, meaning.model, meaning.measures, request.as_of)
 
     async def _quote(
         self, query: Query, request: Request, scope: Scope, heard: Sequence[Heard], ranking: rank.Ranking

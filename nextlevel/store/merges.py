@@ -152,6 +152,7 @@ async def _move(
     number: UUID,
 ) -> Generations:
     await conn.execute(SQL.entities.move_names, scope.tenant_id, scope.user_id, names, source, target)
+    await conn.execute(SQL.library.move_names, scope.tenant_id, scope.user_id, names, source, target)
     await entities.raise_revision(conn, scope)
     rows = await conn.fetch(SQL.entities.move_blocks, moved, source, target, why, f"{why}:{number}")
     return {row["scope_id"]: row["generation"] for row in rows}

@@ -271,7 +271,10 @@ async def entities_of(conn: Connection, scope: Scope, block_id: UUID) -> list[di
 async def graph(
     conn: Connection, scope: Scope, *, around: UUID | None = None, hops: int = 2, limit: int
 ) -> list[dict[str, Any]]:
-    """Edges with the names of their ends, newest first: all of the scope's, or those within some steps of an entity."""
+    """Edges with the names of their ends, newest first: all of the scope's, or those within some steps of an entity.
+
+    An edge is a block's, or a document's link.
+    """
     rows = await conn.fetch(SQL.search.graph, scope.tenant_id, scope.readable, around, limit, hops, MOST_NODES)
     return [dict(row) for row in rows]
 

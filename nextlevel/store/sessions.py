@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from nextlevel.model import Scope, Turn
+from nextlevel.model import Block, Scope, Turn
 
+from .blocks import block_of
 from .pool import Connection
 from .scopes import scope_of
 from .sql import SQL
 from .turns import turn_of
+
+_MOST_LEARNT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,19 @@ async def page(conn: Connection, scope: Scope, *, before: tuple[datetime, str] |
     at, name = before or (None, None)
     rows = await conn.fetch(SQL.sessions.page, scope.tenant_id, scope.user_id, scope.profile, at, name, limit)
     return [Session(*(row[name] for name in Session.__slots__)) for row in rows]
+
+
+async def digest(conn: Connection, scope: Scope, session: str) -> dict[str, Any] | None:
+    """What a session came to; None until it fell idle (inside `Database.memory`)."""
+    found: dict[str, Any] | None = await conn.fetchval(SQL.sessions.digest, scope.tenant_id, scope.user_id, session)
+    return found
+
+
+async def learnt(conn: Connection, scope: Scope, session: str) -> list[tuple[Block, Block]]:
+    """What was learnt in a session, in the order told, each with the last of what replaced it, else itself."""
+    rows = await conn.fetch(SQL.sessions.learnt, scope.tenant_id, scope.user_id, session, _MOST_LEARNT)
+    ids = {each for row in rows for each in (row["told"], row["last"])}
+    known = {
+        row["block_id"]: block_of(row) for row in await conn.fetch(SQL.sessions.blocks, scope.tenant_id, list(ids))
+    }
+    return [(known[row["told"]], known[row["last"]]) for row in rows if row["last"] in known]

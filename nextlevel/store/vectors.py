@@ -29,20 +29,22 @@ class Active:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Blocks and passages, and how many of them wait for a vector of some model."""
+    """Blocks, passages and sections of documents, and how many of them wait for a vector of some model."""
 
     blocks: int
     blocks_waiting: int
     passages: int
     passages_waiting: int
+    sections: int
+    sections_waiting: int
 
     @property
     def all(self) -> int:
-        return self.blocks + self.passages
+        return self.blocks + self.passages + self.sections
 
     @property
     def waiting(self) -> int:
-        return self.blocks_waiting + self.passages_waiting
+        return self.blocks_waiting + self.passages_waiting + self.sections_waiting
 
 
 async def active(conn: Connection) -> Active | None:

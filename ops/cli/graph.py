@@ -58,16 +58,21 @@ def tree(name: str, entity: str, edges: Edges) -> Tree:
     """The edges around an entity, each once: where two ways lead to one entity, the shorter shows it."""
     root = Tree(printable(name))
     branches, seen = {entity: root}, set[str]()
-    while grown := [edge for edge in edges if edge["block_id"] not in seen and _ends(edge) & branches.keys()]:
+    while grown := [edge for edge in edges if _key(edge) not in seen and _ends(edge) & branches.keys()]:
         reached: dict[str, Tree] = {}
         for edge in grown:
-            seen.add(edge["block_id"])
+            seen.add(_key(edge))
             here, there, text = _seen_from(edge, edge["subject_id"] in branches)
             branch = branches[here].add(printable(text))
             if there not in branches:
                 reached.setdefault(there, branch)
         branches |= reached
     return root
+
+
+def _key(edge: dict[str, Any]) -> str:
+    """What tells an edge from all others: a document has many."""
+    return edge["block_id"] or f"{edge['document_id']} {edge['subject_id']} {edge['predicate']} {edge['object_id']}"
 
 
 def _ends(edge: dict[str, Any]) -> set[str]:

@@ -23,6 +23,9 @@ forget = typer.Typer(add_completion=False)
 feedback = typer.Typer(add_completion=False)
 trace = typer.Typer(add_completion=False)
 
+DOCUMENT = "document:"
+"""What stands before the id of a document, so that it is not taken for a block's."""
+
 
 @recall.command(
     "recall",
@@ -51,12 +54,19 @@ def run_recall(
         return
     out = console()
     if found.items:
-        rows = [(f"{item['score']:.2f}", item["text"], item["why"], facts(item["channels"])) for item in found.items]
-        columns = ("score", "memory", "why", "channels")
-        shown = len(columns) if explain else 3
+        rows = [
+            (f"{item['score']:.2f}", item["tier"], item["text"], item["why"], facts(item["channels"]))
+            for item in found.items
+        ]
+        columns = ("score", "tier", "memory", "why", "channels")
+        shown = len(columns) if explain else 4
         out.print(table(columns[:shown], [row[:shown] for row in rows]))
     else:
         out.print("nothing known that fits")
+    for session in found.sessions:
+        out.print(printable(_discussed(session)), style="bold")
+        for line in _lines_of(session):
+            out.print(printable(f"  {line}"))
     for left_out in found.dropped:
         out.print(printable(f"left out: {left_out['text']} ({left_out['why']})"), style="dim")
     out.print(f"{found.rung} · {found.ms:.0f} ms · {'with' if found.vectors else 'without'} vectors", style="dim")
@@ -92,17 +102,26 @@ def run_remember(
     ),
 )
 def run_forget(
-    what: Annotated[str, typer.Argument(help="A block's id, or words that say what to forget.")],
+    what: Annotated[str, typer.Argument(help="A block's id, document:<its id>, or words that say what to forget.")],
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
     install: Install = "local",
     profile: Profile = "default",
 ) -> None:
-    """Forget blocks for good: no recall gives them once this returns. What fits is shown first."""
+    """Forget blocks for good: no recall gives them once this returns. What fits is shown first.
+
+    Documents of the library that speak of it are named; each is forgotten by its id.
+    """
     client, whose = connect(), scope(install, profile)
-    fitting = _block(client, what, whose) if _is_id(what) else client.matches(what, whose)
+    if what.startswith(DOCUMENT):
+        client.forget_document(what.removeprefix(DOCUMENT), whose)
+        typer.echo("forgotten: 1")
+        return
+    fitting, documents = (_block(client, what, whose), []) if _is_id(what) else client.matches(what, whose)
     doomed = {block["id"]: block["text"] for block in fitting}
+    for each in documents:
+        typer.echo(printable(f"{each['folder']}/{each['path']} speaks of it: nextlevel forget {DOCUMENT}{each['id']}"))
     if not doomed:
-        typer.echo("nothing fits; nothing was forgotten")
+        typer.echo("no memory fits; nothing was forgotten")
         raise typer.Exit(1)
     for text in doomed.values():
         typer.echo(f"  {printable(text)}")
@@ -155,6 +174,22 @@ def run_trace(
     )
     for block in found["blocks"]:
         out.print(f"→ {_sentence(block)} ({block['status']})")
+
+
+def _discussed(session: dict[str, Any]) -> str:
+    when = "" if session["in_time"] else " (not at the time that was asked for)"
+    return f"{session['at'][:10]}  {session['title'] or '(no digest yet)'}  · {session['session']}{when}"
+
+
+def _lines_of(session: dict[str, Any]) -> list[str]:
+    """What was said in a session, what it came to, and what has become of that."""
+    lines = [f'"{quote["text"]}"' for quote in session["quotes"]]
+    lines += [f"decided  {text}" for text in session["decisions"]]
+    lines += [f"open     {text}" for text in session["open_ends"]]
+    for change in session["changes"]:
+        now = "still so" if change["now"] == change["then"] else f"now {change['now'] or 'nothing of it holds'}"
+        lines.append(f"then     {change['then']}; {now}")
+    return lines
 
 
 def _block(client: Client, block: str, whose: ScopeName) -> list[dict[str, Any]]:

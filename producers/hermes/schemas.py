@@ -17,8 +17,9 @@ def _schema(name: str, description: str, required: list[str], **properties: dict
 SCHEMAS: tuple[dict[str, Any], ...] = (
     _schema(
         "nextlevel_search",
-        "Search long-term memory: facts about the user, their projects, people, preferences, and what was said in "
-        "earlier sessions. Use it when the user refers to something from before that is not in this conversation.",
+        "Search memory: facts about the user, their projects, people, preferences, what was said in earlier sessions, "
+        "and the notes they imported; each hit names its tier. Use it when the user refers to something from before "
+        "that is not in this conversation. 'Did we discuss X last week?' is answered by session.",
         ["query"],
         query={"type": "string", "description": "What to look for, in the user's own words."},
         as_of={"type": "string", "description": "What held at this time (RFC 3339 with offset). Default: now."},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -19,7 +19,7 @@ from nextlevel.safety.redact import redact
 
 from . import offrecord, project, results
 from .home import Home
-from .prefetch import day, prepared, scope_of
+from .prefetch import prepared, scope_of
 from .prefetch import quote as best_line
 from .recording import order
 from .results import Answer
@@ -33,6 +33,9 @@ _RECEIPTS_S = 0.5
 _PRIVATE = ("/v1/recall", "/v1/graph", "/v1/forget")
 """What answers with a person's own memories, which nobody else in a group may see."""
 _RESULTS = 10
+_ONLY_HERE = 3
+_IN_PROMPT = 20
+"""Turns of the running session that its prompt holds, about: they are no news to who asks."""
 _REFLECTED, _EDGES = 40, 100
 _PENDING_S = 3600.0
 """How long what was asked to be remembered is shown as pending: by then it is stored, or its refusal is known."""
@@ -72,16 +75,22 @@ class Tools:
             found = self._ask("POST", "/v1/recall", body)
         except NextLevelError as error:
             return self._search_short_term(query, str(error))
-        hits = [results.result(item) for item in found.get("items", [])[:_RESULTS]]
+        items = found.get("items", [])[:_RESULTS]
+        hits = [results.result(item) for item in items]
         if not as_of:
-            hits = [*self._pending(query, hits), *hits]
-        return {"tier": "long-term", "results": hits, **({} if hits else {"note": "nothing is known about this"})}
+            given = {passage.get("turn") for item in items if (passage := item.get("passage"))}
+            hits = [*self._pending(query, hits), *hits, *self._only_here(query, hits, given)]
+        sessions = [results.discussed(each) for each in found.get("sessions", [])]
+        return {
+            "results": hits,
+            **({"sessions": sessions} if sessions else {}),
+            **({} if hits else {"note": "nothing is known about this"}),
+        }
 
     def _pending(self, query: str, hits: Sequence[Answer]) -> list[Answer]:
         """What was asked to be remembered and is not among the results yet: it is on its way."""
         if not self._home.has_database:
             return []
-        known = [set(content_words(str(each["text"]))) for each in hits]
         orders = search(
             self._home.database,
             query,
@@ -91,28 +100,33 @@ class Tools:
             since=time.time() - _PENDING_S,
         )
         return [
-            {"text": markers.escape(each.user_text), "pending": True, "turn": each.id}
+            {**results.short_term(each, set()), "turn": each.id}
             for each in orders
-            if not any(set(content_words(each.user_text)) <= words for words in known)
+            if not results.says(hits, each.user_text)
         ]
+
+    def _only_here(self, query: str, hits: Sequence[Answer], given: Collection[str]) -> list[Answer]:
+        """Turns of this machine that no other tier gave: not yet delivered, or not yet to be found there.
+
+        Without those of this session that the model still has before its eyes.
+        """
+        if not self._home.has_database:
+            return []
+        reader, session = self._speaker.reader, self._session
+        turns = search(
+            self._home.database, query, _RESULTS, reader=reader, kind="turn", session=session, skip_last=_IN_PROMPT
+        )
+        terms = set(content_words(query))
+        fresh = [each for each in turns if each.id not in given and not results.says(hits, each.user_text)]
+        return [results.short_term(each, terms) for each in fresh[:_ONLY_HERE]]
 
     def _search_short_term(self, query: str, why: str) -> Answer:
         note = f"Long-term memory can't be asked now ({why}). These are recent turns on this machine only."
         if not self._home.has_database:
-            return {"tier": "short-term", "results": [], "note": note}
+            return {"results": [], "note": note}
         terms = set(content_words(query))
-        turns = [
-            {"date": day(turn.at), "text": markers.escape(turn.user_text), "pending": True}
-            if not turn.assistant_text
-            else {
-                "date": day(turn.at),
-                "session": turn.session,
-                "user": markers.escape(best_line(turn.user_text, terms)[1]),
-                "assistant": markers.escape(best_line(turn.assistant_text, terms)[1]),
-            }
-            for turn in search(self._home.database, query, _RESULTS, reader=self._speaker.reader)
-        ]
-        return {"tier": "short-term", "results": turns, "note": note}
+        found = search(self._home.database, query, _RESULTS, reader=self._speaker.reader)
+        return {"results": [results.short_term(each, terms) for each in found], "note": note}
 
     def _remember(self, args: Mapping[str, Any]) -> Answer:
         if why := offrecord.reason(self._home, self._speaker, self._session):
@@ -145,13 +159,14 @@ class Tools:
         block, query = _text(args, "block"), prepared(_text(args, "query"))
         if not block and not query:
             return _asking_for("query", "what to forget, or `block`, its id")
+        if block.startswith(results.DOCUMENT):
+            return self._forget_document(block)
         if ":" in block:
             return self._take_back(block)
         try:
-            matches = (
-                [] if block else self._ask("POST", "/v1/forget", {"scope": self._scope, "query": query})["matches"]
-            )
-            if len(matches) > 1:
+            fitting = {} if block else self._ask("POST", "/v1/forget", {"scope": self._scope, "query": query})
+            matches = [*fitting.get("matches", []), *map(results.document, fitting.get("documents", []))]
+            if len(matches) > 1 or (matches and fitting.get("documents")):
                 return {"forgotten": [], "matches": matches, "fix": "call again with the `block` of the right one"}
             if not block and not matches:
                 return {"forgotten": [], "note": "nothing that fits is remembered"}
@@ -182,6 +197,13 @@ class Tools:
         hide(self._home.database, [each.id for each in here])
         note = f"The memory service does not answer ({why}). The order is kept and carried out once it does."
         return {"forgotten": [], "state": "waiting", "turn": turn, "hidden_here": len(here), "note": note}
+
+    def _forget_document(self, block: str) -> Answer:
+        document = block.removeprefix(results.DOCUMENT)
+        try:
+            return self._ask("POST", "/v1/forget", {"scope": self._scope, "document": document})
+        except ServiceUnreachable as error:
+            return {"forgotten": [], "error": str(error), "fix": "try again when the memory service answers"}
 
     def _take_back(self, turn: str) -> Answer:
         """Forget one turn that was found on this machine, and what was learnt from it alone."""
@@ -299,7 +321,7 @@ def _text(args: Mapping[str, Any], name: str) -> str:
 
 def _short(answer: Answer) -> str:
     """As JSON; where it is too long, results are dropped from the end and that is said."""
-    for name in ("results", "matches", "forgotten"):
+    for name in ("results", "sessions", "matches", "forgotten"):
         while len(text := json.dumps(answer, ensure_ascii=False, default=str)) > MAX_ANSWER_CHARS and answer.get(name):
             answer = {**answer, name: answer[name][:-1], "cut": "more was found; ask more precisely"}
     if len(text) > MAX_ANSWER_CHARS:

@@ -40,7 +40,18 @@ async def test_a_recall_tells_the_line_its_block_and_why(as_nele, nele):
     assert item["text"] in answer["context"]
     assert item["why"]
     assert not answer["abstained"]
-    assert {"context", "items", "dropped", "rung", "generation", "ms", "abstained", "vectors", "brief"} == set(answer)
+    assert {
+        "context",
+        "items",
+        "dropped",
+        "rung",
+        "generation",
+        "ms",
+        "abstained",
+        "vectors",
+        "brief",
+        "sessions",
+    } == set(answer)
 
 
 async def test_what_held_then_can_be_asked_over_http(as_nele, nele):
@@ -82,7 +93,7 @@ async def test_forget_by_id_is_forgotten_on_every_rung(as_nele, nele):
         assert "4711" in answer["context"]
         rungs.add(answer["rung"])
     gone = await as_nele.post("/v1/forget", json={"block": str(block.id), "scope": scope()})
-    assert gone.json() == {"forgotten": [str(block.id)], "matches": []}
+    assert gone.json() == {"forgotten": [str(block.id)], "matches": [], "documents": []}
     for _ in range(3):
         answer = (await as_nele.post("/v1/recall", json=body)).json()
         assert answer["context"] == ""

@@ -11,17 +11,17 @@ from collections.abc import Callable
 
 from nextlevel.embedding import LOOK_EVERY_S, active_of
 from nextlevel.inference import Embedder, measure
-from nextlevel.store import passages, scopes, vectors
+from nextlevel.store import library, passages, scopes, vectors
 from nextlevel.store.pool import Database
 from nextlevel.store.vectors import Counted
 
-from ..vectors import AT_ONCE, of_blocks, of_passages
+from ..vectors import AT_ONCE, of_blocks, of_passages, of_sections
 
 _COUNTED_EVERY_S = 2.0  # a count looks at every row
 
 
 async def make_all(db: Database, embedder: Embedder, tell: Callable[[Counted], None]) -> None:
-    """Make this model's vectors of every block and past turn; what comes meanwhile is made too.
+    """Make this model's vectors of every block, past turn and document; what comes meanwhile is made too.
 
     Raises:
         EmbedderUnavailable: the model can't be asked now. What is made is kept.
@@ -31,8 +31,9 @@ async def make_all(db: Database, embedder: Embedder, tell: Callable[[Counted], N
             counted = await vectors.count(conn, embedder.model)
             of = await scopes.without_vectors(conn, embedder.model)
             past = [] if of else await passages.without_vectors(conn, embedder.model)
+            documents = [] if of or past else await library.without_vectors(conn, embedder.model)
         tell(counted)
-        if not of and not past:
+        if not (of or past or documents):
             return
         until = time.monotonic() + _COUNTED_EVERY_S
         for scope in of:
@@ -40,6 +41,9 @@ async def make_all(db: Database, embedder: Embedder, tell: Callable[[Counted], N
                 pass
         for scope in past:
             while await of_passages(db, embedder, scope, asked_at_once=AT_ONCE) and time.monotonic() < until:
+                pass
+        for scope in documents:
+            while await of_sections(db, embedder, scope, asked_at_once=AT_ONCE) and time.monotonic() < until:
                 pass
 
 

@@ -52,11 +52,12 @@ async def _run(ours: Settings, *, keep: bool) -> None:
     embedder = open_embedder(ours)
     try:
         with _bar() as bar:
-            blocks, past = bar.add_task("blocks"), bar.add_task("past turns")
+            blocks, past, documents = (bar.add_task(each) for each in ("blocks", "past turns", "documents"))
 
             def tell(now: Counted) -> None:
                 bar.update(blocks, total=now.blocks, completed=now.blocks - now.blocks_waiting)
                 bar.update(past, total=now.passages, completed=now.passages - now.passages_waiting)
+                bar.update(documents, total=now.sections, completed=now.sections - now.sections_waiting)
 
             await make_all(db, embedder, tell)
         switched = await switch(db, embedder)

@@ -173,26 +173,38 @@ SELECT e.entity_id, e.name, e.type FROM mentions m JOIN entities e USING (tenant
  WHERE m.tenant_id = $1 AND m.block_id = $2 ORDER BY e.name;
 
 -- name: graph
--- The edges of the blocks that hold now, newest first: all, or those on the way to what is within so many steps of an entity.
+-- Relations, newest first: the edges of the blocks that hold now, and what documents link; all, or those on the way to
+-- what is within so many steps of an entity.
 -- $1 tenant · $2 scopes · $3 entity id or null · $4 at most · $5 steps · $6 entities that are reached at most
 WITH RECURSIVE walk (entity_id, step) AS (
   SELECT $3::uuid, 0
   UNION
-  SELECT CASE w.entity_id WHEN g.subject_entity THEN g.object_entity ELSE g.subject_entity END, w.step + 1
-    FROM walk w JOIN edges g ON g.tenant_id = $1 AND w.entity_id IN (g.subject_entity, g.object_entity)
-    JOIN blocks b ON b.tenant_id = g.tenant_id AND b.block_id = g.block_id AND b.status = 'active'
-   WHERE w.step < $5 AND g.scope_id = ANY ($2)),
-reach AS (SELECT entity_id, min(step) AS step FROM (SELECT * FROM walk LIMIT $6) w GROUP BY entity_id)
-SELECT g.block_id, g.predicate, b.valid_from,
+  SELECT g.entity_id, w.step + 1 FROM walk w, LATERAL (
+    SELECT CASE w.entity_id WHEN e.subject_entity THEN e.object_entity ELSE e.subject_entity END AS entity_id
+      FROM edges e JOIN blocks b ON b.tenant_id = e.tenant_id AND b.block_id = e.block_id AND b.status = 'active'
+     WHERE e.tenant_id = $1 AND w.entity_id IN (e.subject_entity, e.object_entity) AND e.scope_id = ANY ($2)
+     UNION ALL
+    SELECT CASE w.entity_id WHEN d.subject_entity THEN d.object_entity ELSE d.subject_entity END
+      FROM document_edges d
+     WHERE d.tenant_id = $1 AND w.entity_id IN (d.subject_entity, d.object_entity) AND d.scope_id = ANY ($2)) g
+   WHERE w.step < $5),
+reach AS (SELECT entity_id, min(step) AS step FROM (SELECT * FROM walk LIMIT $6) w GROUP BY entity_id),
+relations AS (
+  SELECT e.block_id, NULL::uuid AS document_id, NULL::text AS document, e.predicate, e.subject_entity, e.object_entity, b.valid_from
+    FROM edges e JOIN blocks b ON b.tenant_id = e.tenant_id AND b.block_id = e.block_id AND b.status = 'active'
+   WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2)
+   UNION ALL
+  SELECT NULL, e.document_id, d.path, e.predicate, e.subject_entity, e.object_entity, d.changed_at
+    FROM document_edges e JOIN documents d USING (tenant_id, document_id)
+   WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2))
+SELECT g.block_id, g.document_id, g.document, g.predicate, g.valid_from,
        s.entity_id AS subject_id, s.name AS subject, s.type AS subject_type,
        o.entity_id AS object_id, o.name AS object, o.type AS object_type
-  FROM edges g
-  JOIN blocks b ON b.tenant_id = g.tenant_id AND b.block_id = g.block_id AND b.status = 'active'
-  JOIN entities s ON s.tenant_id = g.tenant_id AND s.entity_id = g.subject_entity
-  JOIN entities o ON o.tenant_id = g.tenant_id AND o.entity_id = g.object_entity
- WHERE g.tenant_id = $1 AND g.scope_id = ANY ($2)
-   AND ($3::uuid IS NULL OR (g.subject_entity IN (SELECT entity_id FROM reach) AND g.object_entity IN (SELECT entity_id FROM reach)))
- ORDER BY b.valid_from DESC, g.block_id LIMIT $4;
+  FROM relations g
+  JOIN entities s ON s.tenant_id = $1 AND s.entity_id = g.subject_entity
+  JOIN entities o ON o.tenant_id = $1 AND o.entity_id = g.object_entity
+ WHERE $3::uuid IS NULL OR (g.subject_entity IN (SELECT entity_id FROM reach) AND g.object_entity IN (SELECT entity_id FROM reach))
+ ORDER BY g.valid_from DESC, g.block_id, g.document_id LIMIT $4;
 
 -- name: scope_of_turn
 -- Whose memory a turn is part of (inside the pipeline's door).

@@ -46,3 +46,28 @@ SELECT s.session, s.started_at, s.last_at, s.ended_at, s.digest, s.digested_at, 
  WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.profile = $3 AND t.turns > 0
    AND ($4::timestamptz IS NULL OR (s.last_at, s.session) < ($4, $5::text))
  ORDER BY s.last_at DESC, s.session DESC LIMIT $6;
+
+-- name: digest
+-- $1 tenant · $2 user · $3 session
+SELECT digest FROM sessions WHERE tenant_id = $1 AND user_id = $2 AND session = $3;
+
+-- name: learnt
+-- The blocks that a session told, in their order, each with the last of what replaced it; itself, where nothing did.
+-- $1 tenant · $2 user · $3 session · $4 at most
+WITH RECURSIVE told AS MATERIALIZED (
+  SELECT s.block_id, min(s.at) AS at FROM turns t
+    JOIN block_sources s ON s.tenant_id = t.tenant_id AND s.turn_id = t.id
+    JOIN blocks b ON b.tenant_id = s.tenant_id AND b.block_id = s.block_id AND b.status <> 'review'
+   WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.session = $3
+   GROUP BY s.block_id ORDER BY at, s.block_id LIMIT $4),
+line (told, block_id, step) AS (
+  SELECT block_id, block_id, 0 FROM told
+  UNION ALL
+  SELECT l.told, b.superseded_by, l.step + 1 FROM line l JOIN blocks b ON b.tenant_id = $1 AND b.block_id = l.block_id
+   WHERE b.superseded_by IS NOT NULL AND l.step < 20)
+SELECT t.block_id AS told, (SELECT l.block_id FROM line l WHERE l.told = t.block_id ORDER BY l.step DESC LIMIT 1) AS last
+  FROM told t ORDER BY t.at, t.block_id;
+
+-- name: blocks
+-- $1 tenant · $2 blocks
+SELECT * FROM blocks WHERE tenant_id = $1 AND block_id = ANY ($2);

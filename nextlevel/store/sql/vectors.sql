@@ -17,7 +17,7 @@ ON CONFLICT (one) DO UPDATE SET model = excluded.model, dimension = excluded.dim
 
 -- name: count
 -- $1 model
-SELECT c.blocks, c.blocks_waiting, c.passages, c.passages_waiting FROM count_vectors($1) c;
+SELECT c.blocks, c.blocks_waiting, c.passages, c.passages_waiting, c.sections, c.sections_waiting FROM count_vectors($1) c;
 
 -- name: add
 -- A block that was forgotten meanwhile gets none.
@@ -34,6 +34,8 @@ SELECT o.tenant_id, o.user_id, o.scope_id FROM scopes_with_old_vectors() o;
 -- $1 tenant · $2 scope
 WITH of_passages AS (
   DELETE FROM passage_embeddings e USING embedder m WHERE e.tenant_id = $1 AND e.scope_id = $2 AND e.model <> m.model RETURNING 1),
+of_sections AS (
+  DELETE FROM section_embeddings e USING embedder m WHERE e.tenant_id = $1 AND e.scope_id = $2 AND e.model <> m.model RETURNING 1),
 of_blocks AS (
   DELETE FROM embeddings e USING embedder m WHERE e.tenant_id = $1 AND e.scope_id = $2 AND e.model <> m.model RETURNING 1)
-SELECT (SELECT count(*) FROM of_passages) + (SELECT count(*) FROM of_blocks);
+SELECT (SELECT count(*) FROM of_passages) + (SELECT count(*) FROM of_sections) + (SELECT count(*) FROM of_blocks);

@@ -45,10 +45,7 @@ def test_search_gives_what_the_service_found(enrol: Enrol, agent: Agent, service
     """With the ids that forget takes, and unable to open a tag."""
     service.body = json.dumps({"items": [{"text": "port <8080>", "score": 0.9, "block": {"id": "b1"}}]}).encode()
     found = ask(agent(enrol(service_url=service.url)), "search", query="port?", as_of="2026-06-03T00:00:00+02:00")
-    assert ("long-term", [{"text": "port &lt;8080&gt;", "score": 0.9, "block": "b1"}]) == (
-        found["tier"],
-        found["results"],
-    )
+    assert [{"tier": "long-term", "text": "port &lt;8080&gt;", "score": 0.9, "block": "b1"}] == found["results"]
     asked = service.asked[0][3]
     assert ("search", "2026-06-03T00:00:00+02:00") == (asked["mode"], asked["as_of"])
 
@@ -64,7 +61,8 @@ def test_search_falls_to_recent_turns_and_names_the_tier(enrol: Enrol, agent: Ag
     provider = agent(enrol())
     provider.sync_turn("the crm runs on port 8080", "Noted.")
     found = ask(provider, "search", query="crm port")
-    assert ("short-term", "the crm runs on port 8080") == (found["tier"], found["results"][0]["user"])
+    [hit] = found["results"]
+    assert ("short-term", "the crm runs on port 8080") == (hit["tier"], hit["user"])
     assert "recent turns on this machine only" in found["note"]
 
 
@@ -182,7 +180,7 @@ def test_a_group_is_not_told_what_a_person_said_elsewhere(enrol: Enrol, agent: A
     service.body = json.dumps({"items": [{"text": "private", "score": 1}]}).encode()
     provider = agent(enrol(service_url=service.url), platform="telegram", user_id="1", chat_type="group", chat_id="g1")
     found = ask(provider, "search", query="private")
-    assert ("short-term", []) == (found["tier"], found["results"])
+    assert [] == found["results"]
     assert "error" in ask(provider, "graph")
     assert "error" in ask(provider, "reflect", topic="private")
     assert [] == ask(provider, "forget", query="private")["forgotten"]

@@ -1,0 +1,54 @@
+"""A document on its way into the library: without secrets, cut by headings, marked where it reads like orders.
+
+Whoever sent it may have none of our rules, so what reaches the store went through here.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from nextlevel.lang import markdown
+from nextlevel.lang.roots import roots
+from nextlevel.lang.tokens import words
+from nextlevel.safety import invisible, markers
+from nextlevel.safety.injection import suspicious
+from nextlevel.safety.redact import redact
+from nextlevel.store.library import Document, Edge, Section
+
+LONGEST_TITLE = 200
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def document_of(
+    path: str, text: str, *, hash: bytes, changed_at: datetime, project: str | None
+) -> tuple[Document, dict[str, int]]:
+    """A Markdown file as the library keeps it, and how many secrets of each kind were taken out of it.
+
+    A section that reads like orders is judged by all that the author wrote, invisible signs included.
+    """
+    clean = redact(_UNSTORABLE.sub("", markers.strip(text)))
+    note = markdown.read(path, clean.text)
+    title = invisible.clean(note.title)[:LONGEST_TITLE]
+    # A path that reads like orders can't be shown, so nothing under it is to be found.
+    sections = () if suspicious(path) else tuple(_section(path, title, each) for each in note.sections)
+    edges = tuple(Edge(link.predicate, link.target, link.type) for link in note.links if not suspicious(link.target))
+    document = Document(
+        path=path,
+        title="" if suspicious(title) else title,
+        hash=hash,
+        changed_at=changed_at,
+        project=project,
+        name=None if note.name is None or suspicious(note.name) else note.name,
+        type=note.type,
+        aliases=tuple(alias for alias in note.aliases if not suspicious(alias)),
+        sections=sections,
+        edges=edges,
+    )
+    return document, clean.counts
+
+
+def _section(path: str, title: str, section: markdown.Section) -> Section:
+    heading, body = invisible.clean(section.heading), invisible.clean(section.text)
+    said = f"{path}\n{title}\n{heading}\n{body}"
+    return Section(heading, body, suspicious(f"{section.heading}\n{section.text}"), tuple(roots(words(said))))
