@@ -856,13 +856,14 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
    WHERE m.tenant_id = wall_tenant() AND m.entity_id = entity AND e.user_id = wall_user()
 $$;
 
--- Let blocks speak of one entity instead of another: as subject, in edges and in mentions. The scopes that changed, with
--- their new generations: also those of profiles that stand outside this wall.
-CREATE FUNCTION move_entity(moved uuid[], source uuid, target uuid, why text, cause text) RETURNS TABLE (scope_id uuid, generation bigint)
+-- Let blocks speak of one entity instead of another: as subject, in edges and in mentions; and be found by the words of
+-- its names. The scopes in which one of the two is spoken of, with their new generations: also those of profiles that
+-- stand outside this wall.
+CREATE FUNCTION move_entity(moved uuid[], source uuid, target uuid, why text, cause text, name_words text[])
+RETURNS TABLE (scope_id uuid, generation bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
   t uuid := wall_tenant();
-  touched uuid[];
 BEGIN
   IF (SELECT count(*) FROM entities e WHERE e.tenant_id = t AND e.user_id = wall_user() AND e.entity_id IN (source, target)) <> 2 THEN
     RAISE insufficient_privilege USING MESSAGE = 'these are not two entities of this wall';
@@ -884,12 +885,24 @@ BEGIN
   INSERT INTO edges (tenant_id, block_id, scope_id, subject_entity, predicate, object_entity)
   SELECT t, n.block_id, n.scope_id, n.subject, n.predicate, n.object FROM now n WHERE n.subject <> n.object ON CONFLICT DO NOTHING;
   WITH gone AS (
-    DELETE FROM mentions m WHERE m.tenant_id = t AND m.block_id = ANY (moved) AND m.entity_id = source RETURNING m.*), moving AS (
-    INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) SELECT t, g.block_id, target, g.scope_id FROM gone g
-    ON CONFLICT DO NOTHING)
-  SELECT array_agg(DISTINCT g.scope_id) INTO touched FROM gone g;
+    DELETE FROM mentions m WHERE m.tenant_id = t AND m.block_id = ANY (moved) AND m.entity_id = source RETURNING m.*)
+  INSERT INTO mentions (tenant_id, block_id, entity_id, scope_id) SELECT t, g.block_id, target, g.scope_id FROM gone g
+  ON CONFLICT DO NOTHING;
+  -- Words are added only: those of the other name may stand elsewhere in the block, and one found in vain is ranked out.
+  WITH added AS (
+    SELECT w.block_id, w.scope_id, n.word FROM block_words w CROSS JOIN (SELECT DISTINCT unnest(name_words) AS word) n
+      JOIN mentions m ON m.tenant_id = t AND m.block_id = w.block_id AND m.entity_id = target
+     WHERE w.block_id = ANY (moved) AND n.word <> '' AND NOT w.words @@ quote_lexeme(n.word)::tsquery),
+  counted AS (
+    INSERT INTO word_counts AS c (scope_id, word, blocks)
+    SELECT a.scope_id, a.word, count(*) FROM added a GROUP BY a.scope_id, a.word ORDER BY a.scope_id, a.word
+    ON CONFLICT ON CONSTRAINT word_counts_pkey DO UPDATE SET blocks = c.blocks + EXCLUDED.blocks)
+  UPDATE block_words w SET words = w.words || array_to_tsvector(a.words)
+    FROM (SELECT d.block_id, array_agg(d.word) AS words FROM added d GROUP BY d.block_id) a WHERE w.block_id = a.block_id;
   UPDATE blocks b SET updated_at = now() WHERE b.tenant_id = t AND b.block_id = ANY (moved); -- what readers hold of them is old
-  RETURN QUERY UPDATE scopes s SET generation = s.generation + 1 WHERE s.tenant_id = t AND s.scope_id = ANY (touched)
+  RETURN QUERY UPDATE scopes s SET generation = s.generation + 1
+                WHERE s.tenant_id = t
+                  AND s.scope_id IN (SELECT m.scope_id FROM mentions m WHERE m.tenant_id = t AND m.entity_id IN (source, target))
                RETURNING s.scope_id, s.generation;
 END $$;
 
@@ -979,8 +992,8 @@ GRANT EXECUTE ON FUNCTION index_section(uuid, uuid, text[]), words_of_sections(u
                           search_sections(text[], real[], integer) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION orphaned_entities() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION orphaned_entities() TO nextlevel_app;
-REVOKE EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text) TO nextlevel_app;
+REVOKE EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text, text[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION blocks_of_entity(uuid), move_entity(uuid[], uuid, uuid, text, text, text[]) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() FROM PUBLIC;

@@ -14,6 +14,7 @@ from nextlevel.store.pool import Connection, Database
 from nextlevel.store.search import Nearest
 
 from .indexed import hear
+from .names import Names
 from .passages import Heard, Sought
 from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry
 
@@ -44,9 +45,10 @@ class ColdScope:
                 conn, self.scope, vector, self.model, as_of=self.as_of, known_at=self.known_at, limit=BY_VECTOR
             )
 
-    async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
+    async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
         async with self.db.memory(self.scope) as conn:
-            return await search.named(conn, self.scope, names)
+            known = [*await search.named(conn, self.scope, names), *await search.names_of_merged(conn, self.scope)]
+        return Names(known).find(names, said)
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         async with self.db.memory(self.scope) as conn:

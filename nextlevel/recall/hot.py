@@ -16,6 +16,7 @@ from nextlevel.model import BlockType
 from nextlevel.store.search import Counted, Found, Head, Nearest
 
 from .hot_rows import BlockRows, Rows
+from .names import Names
 from .passages import Heard, PassageIndex, Sought
 from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry
 from .vectors import VectorIndex
@@ -42,7 +43,7 @@ class HotScope:
         self._with_entity: dict[UUID, array[int]] = defaultdict(lambda: array("i"))
         self._preferences = array("i")
         self._vectors = VectorIndex(dimension)
-        self._names: dict[str, set[UUID]] = defaultdict(set)
+        self._names = Names()
         self._neighbours: dict[UUID, Counter[UUID]] = defaultdict(Counter)
 
     def __len__(self) -> int:
@@ -79,14 +80,15 @@ class HotScope:
         for id in ids:
             self._remove(id)
 
-    def know(self, names: Iterable[tuple[str, UUID]]) -> None:
-        """Add names of entities."""
-        for name, entity in names:
-            self._names[name].add(entity)
+    def know(self, names: Iterable[tuple[str, UUID]], *, alone: bool = False) -> None:
+        """Add names of entities. `alone`: they are all there are."""
+        if alone:
+            self._names = Names()
+        self._names.add(names)
 
     def lacks(self, names: Iterable[tuple[str, UUID]]) -> int:
         """How many of these names are news."""
-        return sum(entity not in self._names.get(name, ()) for name, entity in names)
+        return self._names.lacks(names)
 
     def settle(self, generations: dict[UUID, int], counted: Counted) -> None:
         """Answer for this state of memory from now on."""
@@ -110,8 +112,8 @@ class HotScope:
         holding = [pair for pair in nearest.found if self._entries[self._row[pair[0]]].found.holds(now)]
         return Nearest(holding, nearest.mean, nearest.blocks)
 
-    async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
-        return [(name, entity) for name in names for entity in self._names.get(name, ())]
+    async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
+        return self._names.find(names, said)
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         """Nearest and newest first, so that a second step is only taken where the first found too few."""

@@ -152,11 +152,15 @@ class HotScopes:
         found = await search.bodies(conn, scope, anew, self._model)
         spoken = None if whole else frozenset().union(*(each.entities for each in found))
         names = await search.aliases(conn, scope, spoken)
-        if len(found) < len(anew) or not (whole or held.counted.aliases + held.lacks(names) == counted.aliases):
+        same_names = (held.counted.revision, held.counted.aliases + held.lacks(names)) == (
+            counted.revision,
+            counted.aliases,
+        )
+        if len(found) < len(anew) or not (whole or same_names):
             return False
         held.drop(dropped)
         held.put(Entry(each) for each in found)
-        held.know(names)
+        held.know(names, alone=whole)
         held.settle(generations, counted)
         if whole:
             held.compared_at = time.monotonic()

@@ -90,7 +90,8 @@ def _cosine(entry: Entry, row: Vector | None, cosines: dict[UUID, float], measur
 
 async def _named(query: Query, source: Source) -> dict[str, frozenset[UUID]]:
     """The longest names win: where `waldseilgarten crm` is somebody's name, `crm` inside it names nobody else."""
-    pairs = await source.named(query.names)
+    pairs = await source.named(query.names, query.words)
     aliases = {alias for alias, _ in pairs}
-    inside = {short for short in aliases for long in aliases if short != long and f" {short} " in f" {long} "}
+    said = aliases & query.names
+    inside = {short for short in said for long in said if short != long and f" {short} " in f" {long} "}
     return {alias: frozenset(e for a, e in pairs if a == alias) for alias in aliases - inside}

@@ -55,8 +55,8 @@ class Source(Protocol):
 
     async def by_vector(self, vector: Vector) -> Nearest: ...
 
-    async def named(self, names: Collection[str]) -> list[tuple[str, UUID]]:
-        """Names that are some entity's alias, with that entity."""
+    async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
+        """Which of these are some entity's name, with that entity; and merged ones by names that hold a word `said`."""
         ...
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:

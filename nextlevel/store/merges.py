@@ -16,6 +16,7 @@ import asyncpg
 
 from nextlevel.errors import Conflict, NotFound
 from nextlevel.lang.normal import normal_name
+from nextlevel.lang.tokens import words
 from nextlevel.model import EntityType, Scope
 
 from . import blocks, entities
@@ -154,7 +155,9 @@ async def _move(
     await conn.execute(SQL.entities.move_names, scope.tenant_id, scope.user_id, names, source, target)
     await conn.execute(SQL.library.move_names, scope.tenant_id, scope.user_id, names, source, target)
     await entities.raise_revision(conn, scope)
-    rows = await conn.fetch(SQL.entities.move_blocks, moved, source, target, why, f"{why}:{number}")
+    now = await conn.fetch(SQL.entities.names, scope.tenant_id, scope.user_id, target)
+    named = words(" ".join(row["alias"] for row in now))
+    rows = await conn.fetch(SQL.entities.move_blocks, moved, source, target, why, f"{why}:{number}", named)
     return {row["scope_id"]: row["generation"] for row in rows}
 
 

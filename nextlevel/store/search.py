@@ -65,11 +65,15 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What there is of a scope, by numbers: its active blocks, and all names of its person's entities."""
+    """What there is of a scope, by numbers: its active blocks, and all names of its person's entities.
+
+    `revision` moves when a name goes, or means something else.
+    """
 
     at: datetime
     blocks: int
     aliases: int
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,8 @@ async def changed(conn: Connection, scope: Scope, model: str, since: datetime) -
 
 async def counted(conn: Connection, scope: Scope) -> Counted:
     """How much there is now: whoever caught up with less has missed something."""
-    (row,) = await conn.fetch(SQL.search.counted, scope.tenant_id, scope.readable, scope.user_id)
-    return Counted(row["at"], row["blocks"], row["aliases"])
+    (row,) = await conn.fetch(SQL.search.counted, scope.tenant_id, scope.readable, scope.user_id, scope.user_scope)
+    return Counted(row["at"], row["blocks"], row["aliases"], row["revision"])
 
 
 async def bodies(conn: Connection, scope: Scope, ids: Collection[UUID], model: str) -> list[Found]:
@@ -136,6 +140,12 @@ async def aliases(conn: Connection, scope: Scope, entities: Collection[UUID] | N
 async def named(conn: Connection, scope: Scope, names: Collection[str]) -> list[tuple[str, UUID]]:
     """Which of these names, in normal form, are some entity's."""
     rows = await conn.fetch(SQL.search.named, scope.tenant_id, scope.user_id, list(names))
+    return [(row["alias"], row["entity_id"]) for row in rows]
+
+
+async def names_of_merged(conn: Connection, scope: Scope) -> list[tuple[str, UUID]]:
+    """Each name, in normal form, of the entities into which others were merged by hand."""
+    rows = await conn.fetch(SQL.search.names_of_merged, scope.tenant_id, scope.user_id)
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 

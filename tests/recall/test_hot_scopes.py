@@ -32,7 +32,7 @@ def same(recall, nele, held) -> bool:
 async def test_a_new_block_is_found_by_its_words_its_name_and_its_neighbour(nele, recall, hot, held):
     await nele.tell("crm", "runs_on_port", "8080", names=[("host-1", EntityType.HOST)])
     assert "8080" in (await hot(ASKED, nele)).context
-    (crm,) = {entity for name, entity in await held.named(["crm"]) if name == "crm"}
+    (crm,) = {entity for name, entity in await held.named(["crm"], []) if name == "crm"}
     assert 2 == len(await held.near([crm]))  # its own, and that of the service on the same host
     assert same(recall, nele, held)
 
@@ -66,7 +66,7 @@ async def test_a_block_that_only_mentions_a_merged_entity_is_found_by_the_other_
 
     async def about(name: str) -> set[str]:
         await hot(f"what does {name} keep?", nele)
-        bearers = {entity for _, entity in await held.named([name.lower()])}
+        bearers = {entity for _, entity in await held.named([name.lower()], [])}
         spoken = [id for id, hop in await held.near(bearers) if hop == 1]
         return {each.found.block.subject for each in await held.entries(spoken)}
 

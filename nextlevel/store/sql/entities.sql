@@ -58,8 +58,8 @@ WITH gone AS (DELETE FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 A
 INSERT INTO entity_aliases (tenant_id, user_id, alias, entity_id) SELECT $1, $2, alias, $5 FROM gone ON CONFLICT DO NOTHING;
 
 -- name: move_blocks
--- $1 blocks · $2 from entity · $3 to entity · $4 merged or split · $5 caused by
-SELECT scope_id, generation FROM move_entity($1, $2, $3, $4, $5);
+-- $1 blocks · $2 from entity · $3 to entity · $4 merged or split · $5 caused by · $6 words of its names
+SELECT scope_id, generation FROM move_entity($1, $2, $3, $4, $5, $6);
 
 -- name: add_merge
 -- $1 tenant · $2 user · $3 merge · $4 kept · $5 merged · $6 aliases · $7 blocks · $8 those that spoke of both · $9 merged at ·

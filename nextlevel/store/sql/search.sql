@@ -23,10 +23,11 @@ SELECT b.block_id, b.updated_at, b.status = 'active' AS active,
 
 -- name: counted
 -- What a hot scope should hold, by numbers, and when that was.
--- $1 tenant · $2 scopes · $3 user
+-- $1 tenant · $2 scopes · $3 user · $4 scope of the user
 SELECT now() AS at,
        (SELECT count(*) FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2) AND status = 'active') AS blocks,
-       (SELECT count(*) FROM entity_aliases WHERE tenant_id = $1 AND user_id = $3) AS aliases;
+       (SELECT count(*) FROM entity_aliases WHERE tenant_id = $1 AND user_id = $3) AS aliases,
+       (SELECT names FROM scopes WHERE tenant_id = $1 AND scope_id = $4) AS revision;
 
 -- name: bodies
 -- Blocks with what each speaks of, what it joins, and its vector, whatever their state.
@@ -55,6 +56,13 @@ SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $
 -- name: named
 -- $1 tenant · $2 user · $3 aliases in normal form
 SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND alias = ANY ($3);
+
+-- name: names_of_merged
+-- Every name of the entities into which others were merged.
+-- $1 tenant · $2 user
+SELECT alias, entity_id FROM entity_aliases
+ WHERE tenant_id = $1 AND user_id = $2
+   AND entity_id IN (SELECT kept FROM entity_merges WHERE tenant_id = $1 AND user_id = $2 AND split_at IS NULL);
 
 -- name: size
 -- How many blocks of the scopes hold a word at all.
