@@ -118,7 +118,8 @@ class Outbox:
             if version != SCHEMA_VERSION:
                 await self.close()
                 raise ShortTermUnavailable(
-                    f"{path_of(self.home)} has version {version}, this relay knows {SCHEMA_VERSION}"
+                    f"{path_of(self.home)} has version {version}, this relay knows {SCHEMA_VERSION}: run `nextlevel "
+                    "hermes install` and start the agent anew"
                 )
         return self._connection
 
@@ -163,8 +164,8 @@ class Outbox:
         bounds = {"before": time.time() - KEPT_DAYS * 86_400, "sessions": KEPT_SESSIONS, "limit": _CHUNK}
         while rows := await self._rows(sql.EXPIRED, bounds):
             async with self._transaction(db):
-                await db.executemany(sql.DELETE_WORDS, [{"row": row["row"]} for row in rows])
-                await db.executemany(sql.EMPTY_ROW, [{"row": row["row"]} for row in rows])
+                for statement in (sql.DELETE_WORDS, sql.DELETE_EVENT, sql.EMPTY_ROW):
+                    await db.executemany(statement, rows)
 
     async def _rows(self, statement: str, parameters: Row | None = None) -> list[Row]:
         db = await self._open()

@@ -17,7 +17,7 @@ from nextlevel.errors import Misconfigured, ShortTermUnavailable
 log = logging.getLogger("nextlevel.shortterm")
 
 FILE = "shortterm.db"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_S = 5.0
 """How long a write waits for another process's; theirs take milliseconds."""
 
@@ -131,7 +131,7 @@ def cure(error: sqlite3.Error) -> str:
 
 
 def prepare(connection: sqlite3.Connection, path: Path) -> str:
-    """Set the connection so that a commit is on the disk, make the tables where there are none; the journal's mode.
+    """Set the connection so that a commit is on the disk, and bring the tables up to date; the journal's mode.
 
     Raises:
         Misconfigured: a newer version of nextlevel made this file.
@@ -143,8 +143,8 @@ def prepare(connection: sqlite3.Connection, path: Path) -> str:
         log.warning("%s: its file system has no shared memory for WAL; a rollback journal serves, more slowly", path)
     for pragma in durability(mode):
         connection.execute(pragma)
-    if _version(connection) == 0:
-        _create(connection)
+    if _version(connection) in _STEPS:
+        _bring_up(connection)
     if _version(connection) != SCHEMA_VERSION:
         raise Misconfigured(f"{path} was made by a newer version of nextlevel; run `nextlevel hermes install` again")
     return mode
@@ -183,13 +183,16 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    """Two processes may come here at once: the second finds the tables made."""
-    schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+_STEPS = {0: "schema.sql", 1: "upgrade_1.sql"}
+"""The script for a file of each version that is not today's."""
+
+
+def _bring_up(connection: sqlite3.Connection) -> None:
+    """Two processes may come here at once: the second finds it done."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _version(connection) == 0:
-            for statement in _statements(schema):
+        if (script := _STEPS.get(_version(connection))) is not None:
+            for statement in _statements(Path(__file__).with_name(script).read_text(encoding="utf-8")):
                 connection.execute(statement)
         connection.execute("COMMIT")
     except BaseException:

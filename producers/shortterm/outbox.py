@@ -110,15 +110,15 @@ def _event(draft: Draft, *, id: str, fp: str, turn: int) -> Event:
 
 def _insert(connection: sqlite3.Connection, event: Event, *, pair: str, chat: str | None) -> None:
     row = connection.execute(
-        sql.ADD_EVENT,
+        sql.ADD_ROW,
         {
             **{name: getattr(event, name) for name in _COLUMNS},
             "pair": pair,
             "chat": chat,
             "at": moment(event.at).timestamp(),
-            "event": serialised(event),
         },
     ).lastrowid
+    connection.execute(sql.KEEP_EVENT, {"row": row, "event": serialised(event)})
     if event.kind in SEARCHED_KINDS:
         terms = {
             "user_words": " ".join(words(event.user_text)),

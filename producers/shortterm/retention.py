@@ -24,8 +24,8 @@ def prune(database: Database, *, now: float | None = None) -> int:
     with database.transaction() as connection:
         bounds = {"before": now - KEPT_DAYS * 86_400, "sessions": KEPT_SESSIONS, "limit": _CHUNK}
         rows = [{"row": row[0]} for row in connection.execute(sql.EXPIRED, bounds)]
-        connection.executemany(sql.DELETE_WORDS, rows)
-        connection.executemany(sql.EMPTY_ROW, rows)
+        for statement in (sql.DELETE_WORDS, sql.DELETE_EVENT, sql.EMPTY_ROW):
+            connection.executemany(statement, rows)
         if len(rows) < _CHUNK:
             connection.execute(sql.SET_NOTE, {"name": "pruned_at", "value": str(now)})
     return len(rows)

@@ -1,4 +1,4 @@
--- Tier 2, as of user_version 1. One file for each home of an agent, beside it on its disk.
+-- Tier 2, as of user_version 2. One file for each home of an agent, beside it on its disk.
 
 -- Under which ids turns leave this home. The first is the enrolled one; a copied or restored home gets another, so that
 -- no number is used for two turns.
@@ -13,7 +13,7 @@ CREATE TABLE identities (
 );
 CREATE UNIQUE INDEX one_current_identity ON identities (is_current) WHERE is_current = 1;
 
--- One row for each event. A row is never deleted: its number closes a gap and its pair counts repeats. Retention empties it.
+-- One row for each event. A row is never deleted: its number closes a gap and its pair counts repeats.
 --     pending → published → acked, and back to pending where a receipt shows that Postgres lost it
 CREATE TABLE outbox (
   row         INTEGER PRIMARY KEY,
@@ -29,17 +29,24 @@ CREATE TABLE outbox (
   session     TEXT NOT NULL,
   turn        INTEGER NOT NULL,                    -- place in the session, from 1; 0: outside a conversation
   at          REAL NOT NULL,                       -- seconds since the epoch
-  event       TEXT,                                -- as it goes on the wire; null once retention emptied the row
+  held        INTEGER NOT NULL DEFAULT 1 CHECK (held IN (0, 1)),  -- 0 once retention took its event away
   state       TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'published', 'acked')),
   publishes   INTEGER NOT NULL DEFAULT 0,
   next_at     REAL NOT NULL DEFAULT 0,             -- when it is published (again), seconds since the epoch
   UNIQUE (install, seq),
-  CHECK (event IS NOT NULL OR state = 'acked')
+  CHECK (held = 1 OR state = 'acked')
 );
 CREATE INDEX outbox_due ON outbox (row) WHERE state <> 'acked';
 CREATE INDEX outbox_pair ON outbox (pair);
 CREATE INDEX outbox_session ON outbox (session, turn);
-CREATE INDEX outbox_held ON outbox (at) WHERE event IS NOT NULL;
+CREATE INDEX outbox_held ON outbox (at) WHERE held = 1;
+
+-- As it goes on the wire. Apart from its row: SQLite writes a whole row anew for each change of its state, and an event
+-- may have megabytes.
+CREATE TABLE events (
+  row         INTEGER PRIMARY KEY REFERENCES outbox,
+  event       TEXT NOT NULL
+);
 
 -- The words of the turns that may be shown, by `row`. Cut and folded by nextlevel.lang, so the tokenizer only splits at
 -- spaces: the signs are those that join an identifier there.
@@ -62,4 +69,4 @@ CREATE TABLE notes (
   value       TEXT NOT NULL
 ) WITHOUT ROWID;
 
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;

@@ -28,10 +28,11 @@ TAKE_NUMBER = "UPDATE identities SET next_seq = next_seq + 1 WHERE install = :in
 FIND_FINGERPRINT = "SELECT install, seq FROM outbox WHERE fp = :fp"
 COUNT_PAIR = "SELECT count(*) FROM outbox WHERE pair = :pair"
 NEXT_TURN = "SELECT coalesce(max(turn), 0) + 1 FROM outbox WHERE session = :session"
-ADD_EVENT = """
-INSERT INTO outbox (install, seq, fp, pair, kind, lane, profile, principal, chat, session, turn, at, event)
-VALUES (:install, :seq, :fp, :pair, :kind, :lane, :profile, :principal, :chat, :session, :turn, :at, :event)
+ADD_ROW = """
+INSERT INTO outbox (install, seq, fp, pair, kind, lane, profile, principal, chat, session, turn, at)
+VALUES (:install, :seq, :fp, :pair, :kind, :lane, :profile, :principal, :chat, :session, :turn, :at)
 """
+KEEP_EVENT = "INSERT INTO events (row, event) VALUES (:row, :event)"
 ADD_WORDS = "INSERT INTO words (rowid, user_words, assistant_words) VALUES (:row, :user_words, :assistant_words)"
 ADD_INJECTED = "INSERT OR IGNORE INTO injected (session, line) VALUES (:session, :line)"
 INJECTED = "SELECT line FROM injected WHERE session = :session"
@@ -39,7 +40,8 @@ INJECTED = "SELECT line FROM injected WHERE session = :session"
 # ---- delivery
 
 DUE = """
-SELECT row, lane, event FROM outbox WHERE state <> 'acked' AND next_at <= :now ORDER BY row LIMIT :limit
+SELECT row, lane, event FROM outbox JOIN events USING (row)
+ WHERE state <> 'acked' AND next_at <= :now ORDER BY row LIMIT :limit
 """
 # Before it is sent, so that the plugin and the relay don't both send it. 30 s, doubling to 10 minutes.
 MARK_PUBLISHED = """
@@ -65,7 +67,7 @@ _COVERED = """(seq <= :mark OR (seq <= :high AND NOT EXISTS (
 ACKNOWLEDGE = f"UPDATE outbox SET state = 'acked' WHERE install = :install AND state = 'published' AND {_COVERED}"  # noqa: S608
 RESEND = f"""
 UPDATE outbox SET state = 'pending', publishes = 0, next_at = 0
- WHERE install = :install AND state = 'acked' AND event IS NOT NULL AND NOT {_COVERED}
+ WHERE install = :install AND state = 'acked' AND held = 1 AND NOT {_COVERED}
 """  # noqa: S608
 # Without a change nothing is written, and a poll costs no fsync.
 NOTE_RECEIPT = """
@@ -79,7 +81,7 @@ DELETE FROM words WHERE rowid IN (
 # ---- the host's own memory
 
 MIRRORED_ENTRIES = """
-SELECT json_extract(event, '$.user_text') AS entry FROM outbox WHERE kind = 'core_write' AND event IS NOT NULL
+SELECT json_extract(event, '$.user_text') AS entry FROM outbox JOIN events USING (row) WHERE kind = 'core_write'
 """
 
 # ---- search
@@ -89,19 +91,19 @@ TERM_COUNTS = "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM
 # A group sees what was said in that group; a person sees what that person said. `after_turn` cuts off what the model
 # still has before its eyes.
 SEARCH = """
-SELECT o.install || ':' || o.seq AS id, o.session, o.turn, o.event, w.user_words, w.assistant_words
-  FROM words AS w JOIN outbox AS o ON o.row = w.rowid
+SELECT o.install || ':' || o.seq AS id, o.session, o.turn, e.event, w.user_words, w.assistant_words
+  FROM words AS w JOIN outbox AS o ON o.row = w.rowid JOIN events AS e ON e.row = o.row
  WHERE words MATCH :match
-   AND o.event IS NOT NULL AND o.kind = coalesce(:kind, o.kind) AND o.at >= :since
+   AND o.kind = coalesce(:kind, o.kind) AND o.at >= :since
    AND CASE WHEN :chat IS NULL THEN o.profile = :profile AND o.principal = :principal ELSE o.chat = :chat END
    AND NOT (o.session = :session AND o.turn > :after_turn)
  ORDER BY bm25(words, 2.0, 1.0) LIMIT :limit
 """
 # Newest first, as the same reader may see them.
 RECENT = """
-SELECT o.install || ':' || o.seq AS id, o.session, o.event
-  FROM outbox AS o JOIN words AS w ON w.rowid = o.row
- WHERE o.session IN (SELECT value FROM json_each(:sessions)) AND o.kind = 'turn' AND length(o.event) <= :longest
+SELECT o.install || ':' || o.seq AS id, o.session, e.event
+  FROM outbox AS o JOIN words AS w ON w.rowid = o.row JOIN events AS e ON e.row = o.row
+ WHERE o.session IN (SELECT value FROM json_each(:sessions)) AND o.kind = 'turn' AND length(e.event) <= :longest
    AND CASE WHEN :chat IS NULL THEN o.profile = :profile AND o.principal = :principal ELSE o.chat = :chat END
  ORDER BY o.row DESC LIMIT :limit
 """
@@ -112,11 +114,12 @@ LAST_TURN = "SELECT coalesce(max(turn), 0) FROM outbox WHERE session = :session"
 # Delivered, older than the days kept, and in none of the newest sessions.
 EXPIRED = """
 SELECT row FROM outbox
- WHERE event IS NOT NULL AND state = 'acked' AND at < :before
+ WHERE held = 1 AND state = 'acked' AND at < :before
    AND session NOT IN (SELECT session FROM outbox GROUP BY session ORDER BY max(row) DESC LIMIT :sessions)
  ORDER BY row LIMIT :limit
 """
-EMPTY_ROW = "UPDATE outbox SET event = NULL WHERE row = :row"
+EMPTY_ROW = "UPDATE outbox SET held = 0 WHERE row = :row"
+DELETE_EVENT = "DELETE FROM events WHERE row = :row"
 DELETE_WORDS = "DELETE FROM words WHERE rowid = :row"
 GET_NOTE = "SELECT value FROM notes WHERE name = :name"
 SET_NOTE = (
@@ -132,6 +135,6 @@ SELECT count(*) AS events,
        coalesce(sum(state = 'acked'), 0) AS acknowledged,
        min(CASE WHEN state <> 'acked' THEN at END) AS oldest_waiting_at,
        max(CASE WHEN kind = 'turn' THEN at END) AS last_turn_at,
-       count(DISTINCT CASE WHEN event IS NOT NULL THEN session END) AS sessions
+       count(DISTINCT CASE WHEN held = 1 THEN session END) AS sessions
   FROM outbox
 """

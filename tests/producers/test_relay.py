@@ -163,7 +163,7 @@ async def test_old_turns_are_emptied(ours: Settings, make_home: MakeHome, valkey
     async with relay(ours, valkey.url) as running:
         await running.round()
     with database.reading() as connection:
-        assert 2 == connection.execute("SELECT count(*) FROM outbox WHERE event IS NULL").fetchone()[0]
+        assert 2 == connection.execute("SELECT count(*) FROM outbox WHERE held = 0").fetchone()[0]
 
 
 def test_the_setting_names_the_homes(ours: Settings, make_home: MakeHome, tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ def test_a_group_has_its_chat_and_both_speakers(gateway: Ran) -> None:
     """One transcript, two principals: each turn is its speaker's, and none takes the other's words along."""
     with gateway.home.database.reading() as connection:
         rows = connection.execute(
-            "SELECT principal, event FROM outbox WHERE chat IS NOT NULL AND kind = 'turn' ORDER BY row"
+            "SELECT principal, event FROM outbox JOIN events USING (row)"
+            " WHERE chat IS NOT NULL AND kind = 'turn' ORDER BY row"
         ).fetchall()
     assert ["telegram:42", "telegram:43"] == [row["principal"] for row in rows]
     assert "roof" not in rows[1]["event"]

@@ -35,7 +35,7 @@ CONTEXT = f"{HEADER}\n- waldseilgarten-crm: docker-compose on port 8080 (since 1
 
 def events(home: Home) -> list[dict[str, Any]]:
     with home.database.reading() as connection:
-        return [json.loads(row[0]) for row in connection.execute("SELECT event FROM outbox ORDER BY row")]
+        return [json.loads(row[0]) for row in connection.execute("SELECT event FROM events ORDER BY row")]
 
 
 def test_a_turn_is_on_the_disk_when_the_hook_returns_and_sent_when_the_host_ends(

@@ -26,7 +26,7 @@ def ask(provider: Provider, tool: str, **args: Any) -> dict[str, Any]:
 
 def kept(home: Home) -> list[Any]:
     with home.database.reading() as connection:
-        return [check(json.loads(row[0])) for row in connection.execute("SELECT event FROM outbox ORDER BY row")]
+        return [check(json.loads(row[0])) for row in connection.execute("SELECT event FROM events ORDER BY row")]
 
 
 @pytest.mark.parametrize("name", [schema["name"] for schema in SCHEMAS])

@@ -157,8 +157,8 @@ async def test_what_was_off_the_record_is_not_found_later(
     assert {"plain", "dm"}.isdisjoint({session for session, *_ in turns(home)})
     (home.path / "state.db").unlink()
     with home.database.transaction() as connection:
-        connection.execute("DELETE FROM notes")
-        connection.execute("DELETE FROM outbox")
+        for emptied in ("DELETE FROM notes", "DELETE FROM events", "DELETE FROM outbox"):
+            connection.execute(emptied)
     monkeypatch.setattr(time, "time", lambda: AT - 60)
     status.pause(home.path, True)
     monkeypatch.setattr(time, "time", lambda: AT + 86_400)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def turn(user: str, assistant: str = "Noted.", *, session: str = "s1", **more: o
 
 def rows(database: Database) -> list[sqlite3.Row]:
     with database.reading() as connection:
-        return connection.execute("SELECT * FROM outbox ORDER BY row").fetchall()
+        return connection.execute("SELECT * FROM outbox JOIN events USING (row) ORDER BY row").fetchall()
 
 
 def test_turns_are_numbered_from_one_and_without_a_hole(tier2: Database) -> None:
@@ -223,6 +224,47 @@ def test_a_file_of_a_newer_version_is_refused(tier2: Database) -> None:
     tier2.close()
     with pytest.raises(Misconfigured, match="newer version"):
         append(tier2, turn("y"))
+
+
+def test_a_file_of_the_first_version_is_brought_up_to_date(
+    tier2: Database, open_tier2: OpenTier2, tmp_path: Path
+) -> None:
+    """With every turn in it and where each is on its way, and to the very tables of a new file."""
+    tier2.path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(tier2.path)) as first:
+        first.executescript(Path(__file__).with_name("schema_1.sql").read_text(encoding="utf-8"))
+        first.execute("INSERT INTO identities VALUES ('k3v9wq', ?, 4, 1, 1, 1, 0)", [str(tier2.home)])
+        first.executemany(
+            "INSERT INTO outbox (install, seq, fp, pair, kind, lane, profile, principal, session, turn, at, event,"
+            " state) VALUES ('k3v9wq', :n, :n, :n, 'turn', 'live', 'default', 'local', 's1', :n, 0, :event, :state)",
+            [
+                {"n": 1, "event": None, "state": "acked"},
+                {"n": 2, "event": "two", "state": "published"},
+                {"n": 3, "event": "three", "state": "pending"},
+            ],
+        )
+        first.commit()
+    assert "k3v9wq:4" == append(tier2, turn("x")).id
+    assert [(2, "published", "two"), (3, "pending", "three")] == [
+        (row["seq"], row["state"], row["event"]) for row in rows(tier2)[:2]
+    ]
+    new = open_tier2(tmp_path / "new")
+    append(new, turn("x"))
+    assert _tables(new) == _tables(tier2)
+
+
+def _tables(database: Database) -> dict[str, tuple[list[tuple[object, ...]], set[str]]]:
+    """Each table's columns, and the indexes."""
+    with database.reading() as connection:
+        named = connection.execute("SELECT type, name, tbl_name FROM sqlite_master").fetchall()
+        return {
+            row["name"]: (
+                [tuple(column) for column in connection.execute(f"PRAGMA table_xinfo({row['name']})")],
+                {index["name"] for index in named if index["type"] == "index" and index["tbl_name"] == row["name"]},
+            )
+            for row in named
+            if row["type"] == "table"
+        }
 
 
 def test_a_failure_to_open_is_not_remembered(tier2: Database) -> None:

@@ -101,7 +101,7 @@ def ack(database: Database) -> None:
 
 def held(database: Database) -> list[str]:
     with database.reading() as connection:
-        return [row[0] for row in connection.execute("SELECT session FROM outbox WHERE event IS NOT NULL ORDER BY row")]
+        return [row[0] for row in connection.execute("SELECT session FROM outbox WHERE held = 1 ORDER BY row")]
 
 
 def test_old_sessions_are_emptied_and_the_last_ten_stay(tier2: Database) -> None:
