@@ -173,6 +173,11 @@ class Settings(BaseSettings):
         default=None,
         description="A cheaper model of that server, asked once four fifths of a day's bound are spent. Unset: none.",
     )
+    llm_judge_model: str | None = Field(
+        default=None,
+        description="A model of that server, asked whether two facts are one where the rules can't tell. Costs as "
+        "llm_price, or as llm_cheaper_price if it is that model. Unset: the rules alone.",
+    )
     llm_tokens_per_day: int | None = Field(
         default=None,
         ge=1,

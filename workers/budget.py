@@ -6,35 +6,56 @@ at before a call and raised after it, so that a bound can be passed by the calls
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from nextlevel.inference import LLM
 from nextlevel.settings import Settings
 from nextlevel.store.spending import Spent
 
 from .context import WorkerContext
-from .steps.extract.llm import Heard
 
 CHEAPER_FROM = 0.8
 """Share of a day's bound from which the cheaper model is asked."""
 
 
+class Answered(Protocol):
+    """What a model gave: its name, and the tokens in and out."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def tokens_in(self) -> int: ...
+    @property
+    def tokens_out(self) -> int: ...
+
+
 def model(ctx: WorkerContext, spent: Spent) -> tuple[LLM | None, str | None]:
     """The model to ask after so much was spent today, None for the rules alone; and why it is not llm_model."""
+    return _within(ctx, ctx.llm, spent)
+
+
+def judge(ctx: WorkerContext, spent: Spent) -> tuple[LLM | None, str | None]:
+    """The model that compares facts after so much was spent today; and why it is not llm_judge_model."""
+    return _within(ctx, ctx.judge, spent)
+
+
+def _within(ctx: WorkerContext, wanted: LLM | None, spent: Spent) -> tuple[LLM | None, str | None]:
     share, said = _share(ctx.settings, spent)
     if share >= 1:
         return None, f"spent: {said}; the rules read alone until tomorrow"
     if share >= CHEAPER_FROM and ctx.cheaper_llm is not None:
         return ctx.cheaper_llm, f"nearly spent: {said}; {ctx.cheaper_llm.model} is asked"
-    return ctx.llm, None
+    return wanted, None
 
 
-def money(ctx: WorkerContext, heard: Heard) -> float:
+def money(ctx: WorkerContext, answer: Answered) -> float:
     """What an answer cost, in the currency of the prices; 0 where none is told."""
-    cheaper = ctx.cheaper_llm is not None and heard.model == ctx.cheaper_llm.model
+    cheaper = ctx.cheaper_llm is not None and answer.model == ctx.cheaper_llm.model
     price = (ctx.settings.llm_cheaper_price if cheaper else None) or ctx.settings.llm_price
     if price is None:
         return 0.0
     price_in, price_out = map(float, price.split("/"))
-    return (heard.tokens_in * price_in + heard.tokens_out * price_out) / 1_000_000
+    return (answer.tokens_in * price_in + answer.tokens_out * price_out) / 1_000_000
 
 
 def _share(settings: Settings, spent: Spent) -> tuple[float, str]:

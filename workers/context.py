@@ -27,6 +27,7 @@ class WorkerContext:
     embedder: Embedder | None  # None: it can't be had, or is not needed here; a block without a vector waits for one
     llm: LLM | None = None  # None: there is none; the rules find what they find
     cheaper_llm: LLM | None = None  # asked when a tenant's day is nearly spent
+    judge: LLM | None = None  # compares facts on which the rules can't decide; None: the rules decide alone
     embedding: Embedding | None = None  # which embedder is in use; None: none is needed here
     aliases: AliasCache = field(default_factory=AliasCache)
     ready: asyncio.Event = field(default_factory=asyncio.Event)  # set: something may have become ready to run

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from nextlevel import log, receipts
@@ -16,6 +17,7 @@ from nextlevel.store.forget import NOTHING, Forgotten, forget_blocks, retract_tu
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
+from . import judging
 from .asking import hear
 from .context import WorkerContext
 from .outcomes import LeaseLost, Outcome
@@ -101,10 +103,11 @@ async def store_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
     async with ctx.db.memory(claim.scope) as conn:
         findings = found.from_json(await extractions.linked(conn, claim.scope, claim.turn.id))
     embedded = await _embed(ctx, findings)
+    consulted = await judging.consult(ctx, claim, findings, embedded)
     try:
         async with ctx.db.memory(claim.scope) as conn:
             await blocks.lock(conn, claim.scope)
-            gone, generations = await _change(conn, ctx, claim, findings, embedded)
+            gone, generations = await _change(conn, ctx, claim, findings, embedded, consulted)
     except LeaseLost:
         return Outcome.LOST
     await _tell(ctx, gone, generations)
@@ -112,7 +115,12 @@ async def store_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
 
 
 async def _change(
-    conn: Connection, ctx: WorkerContext, claim: Claim, findings: found.Found, embedded: apply.Embedded
+    conn: Connection,
+    ctx: WorkerContext,
+    claim: Claim,
+    findings: found.Found,
+    embedded: apply.Embedded,
+    consulted: dict[str, Any],
 ) -> tuple[Forgotten, dict[UUID, int]]:
     if await blocks.turn_is_tombstoned(conn, claim.scope, claim.turn.id):
         gone = await retract_turn(conn, claim.scope, claim.turn.id, reason="undone before it was stored")
@@ -121,7 +129,9 @@ async def _change(
         return await _forget(conn, claim)
     if claim.kind == "retract":
         return await _retract(conn, claim)
-    applied = await apply.apply(conn, claim, findings, embedded, review_below=ctx.settings.review_below)
+    applied = await apply.apply(
+        conn, claim, findings, embedded, review_below=ctx.settings.review_below, judges=judging.judges(ctx)
+    )
     generations = await scopes.raise_generations(conn, claim.scope, applied.scopes)
     await trace.add(
         conn,
@@ -131,6 +141,7 @@ async def _change(
         **applied.counts,
         changes=applied.notes,
         embedded=embedded.rows is not None,
+        **consulted,
     )
     await _advance(conn, claim, TurnState.STORED)
     return NOTHING, generations

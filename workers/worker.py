@@ -15,7 +15,7 @@ from uuid import UUID
 from nextlevel import log, redis_client
 from nextlevel.embedding import Embedding
 from nextlevel.errors import QueueUnreachable, Transient
-from nextlevel.inference import open_cheaper, open_llm
+from nextlevel.inference import open_cheaper, open_judge, open_llm
 from nextlevel.queue import stages
 from nextlevel.queue.stages import Stages
 from nextlevel.settings import Settings
@@ -95,13 +95,12 @@ async def opened(settings: Settings, *, embeds: bool = True) -> AsyncIterator[tu
         if embedding is not None:
             stack.push_async_callback(embedding.close)
             await _look(embedding)
-        llm = open_llm(settings)
-        cheaper_llm = open_cheaper(settings)
-        for each in (llm, cheaper_llm):
+        llm, cheaper_llm, judge = open_llm(settings), open_cheaper(settings), open_judge(settings)
+        for each in (llm, cheaper_llm, judge):
             if each is not None:
                 stack.push_async_callback(each.close)
         embedder = None if embedding is None else embedding.current
-        yield WorkerContext(settings, db, client, wakers, embedder, llm, cheaper_llm, embedding), wakers
+        yield WorkerContext(settings, db, client, wakers, embedder, llm, cheaper_llm, judge, embedding), wakers
 
 
 async def _stage(ctx: WorkerContext, settings: Settings, name: str) -> None:

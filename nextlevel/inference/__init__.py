@@ -8,7 +8,7 @@ from nextlevel.settings import Settings
 from .batched import Backend, BatchedEmbedder, Prefixes
 from .embedder import Embedder, Measures, Vector, Vectors
 from .endpoint import Endpoint
-from .llm import LLM, Answer, Message, open_cheaper, open_llm
+from .llm import LLM, Answer, Message, document, open_cheaper, open_judge, open_llm
 from .measure import measure
 from .packaged import PackagedEmbedder
 from .rerank import Reranker, open_reranker
@@ -24,10 +24,12 @@ __all__ = [
     "Reranker",
     "Vector",
     "Vectors",
+    "document",
     "measure",
     "model_named",
     "open_cheaper",
     "open_embedder",
+    "open_judge",
     "open_llm",
     "open_reranker",
 ]

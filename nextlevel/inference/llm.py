@@ -7,6 +7,8 @@ answer can't be used: UnusableAnswer, and asking the same again will hardly help
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,6 +30,9 @@ Message = dict[str, str]
 
 Format = Literal["json_schema", "json_object"]
 
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -37,6 +42,23 @@ class Answer:
     tokens_in: int
     tokens_out: int
     ms: int
+
+
+def document(text: str) -> Any:
+    """The JSON document of an answer, without the thoughts and the fence that some models put around it.
+
+    >>> document('<think>A port.</think> ```json\\n{"memories": []}\\n```')
+    {'memories': []}
+
+    Raises:
+        ValueError: it is none.
+    """
+    text = _THOUGHTS.sub("", text)
+    fenced = _FENCE.match(text)
+    try:
+        return json.loads(fenced[1] if fenced else text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 class LLM(Protocol):
@@ -77,6 +99,13 @@ def open_cheaper(settings: Settings) -> LLM | None:
     if settings.llm_cheaper_model is None:
         return None
     return open_llm(settings.model_copy(update={"llm_model": settings.llm_cheaper_model}))
+
+
+def open_judge(settings: Settings) -> LLM | None:
+    """The model of that server that is asked whether two facts are one, or None where none is named."""
+    if settings.llm_judge_model is None:
+        return None
+    return open_llm(settings.model_copy(update={"llm_model": settings.llm_judge_model}))
 
 
 class CompatibleLLM:

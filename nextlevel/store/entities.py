@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+import asyncpg
 
 from nextlevel.lang.normal import normal_name
 from nextlevel.lang.tokens import stop_words
@@ -61,6 +64,12 @@ async def discussed(
     return [dict(row) for row in rows]
 
 
+async def find(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:
+    """The entity that `resolve` would find under this name; None: it would make one, or refuse the name."""
+    rows = await conn.fetch(SQL.entities.by_alias, scope.tenant_id, scope.user_id, normal_name(name))
+    return _meant(rows, normal_name(name), kind)
+
+
 async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -> UUID | None:
     """The entity of this name, made if there is none. None: it is no name (empty, a stop word, over 200 characters).
 
@@ -72,10 +81,8 @@ async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -
     if not normal or len(name) > LONGEST_NAME:
         return None
     rows = await conn.fetch(SQL.entities.by_alias, scope.tenant_id, scope.user_id, normal)
-    fitting = [row for row in rows if row["type"] == kind or kind is EntityType.TOPIC]
-    own = [row for row in fitting if row["normal_name"] == normal]
-    if own or len(fitting) == 1:
-        found: UUID = (own or fitting)[0]["entity_id"]
+    found = _meant(rows, normal, kind)
+    if found is not None:
         return found
     if kind is EntityType.TOPIC and normal in stop_words():
         return None
@@ -87,3 +94,10 @@ async def resolve(conn: Connection, scope: Scope, name: str, kind: EntityType) -
     made: UUID = await conn.fetchval(SQL.entities.insert, scope.tenant_id, scope.user_id, name.strip(), normal, kind)
     await conn.execute(SQL.entities.add_alias, scope.tenant_id, scope.user_id, normal, made)
     return made
+
+
+def _meant(rows: Sequence[asyncpg.Record], normal: str, kind: EntityType) -> UUID | None:
+    fitting = [row for row in rows if row["type"] == kind or kind is EntityType.TOPIC]
+    own = [row for row in fitting if row["normal_name"] == normal]
+    found: UUID | None = (own or fitting)[0]["entity_id"] if own or len(fitting) == 1 else None
+    return found

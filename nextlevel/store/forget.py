@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nextlevel.model import Scope
 
-from . import blocks, entities, passages, retractions, scopes, sessions, turns
+from . import blocks, entities, judgements, passages, retractions, scopes, sessions, turns
 from .pool import Connection
 from .sql import SQL
 
@@ -48,6 +48,7 @@ async def forget_blocks(
     await conn.execute(SQL.forget.scrub_extractions, scope.tenant_id, ids)
     await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, ids)
     await retractions.forget(conn, scope, ids)
+    await judgements.forget(conn, scope, {row["hash"] for row in rows})
     await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, ids)
     await delete_orphans(conn, scope)
     told_in = [row["id"] for row in hidden]

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from nextlevel.inference import Vector, Vectors
+from nextlevel.inference import Vectors
 from nextlevel.lang.tokens import words
-from nextlevel.model import Block, BlockStatus, BlockType, Candidate, EntityType, Provenance, block_text
-from nextlevel.store import blocks, entities, habits, retractions
-from nextlevel.store.blocks import NewBlock
+from nextlevel.model import Block, BlockStatus, BlockType, Candidate, Provenance
+from nextlevel.store import blocks, entities, habits, judgements, retractions
+from nextlevel.store.blocks import NewBlock, Rival
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
 from . import choices, classify, dedup, retraction, timeline
 from .applied import Applied, search_terms
+from .dedup import Judged, Verdict
+from .fact import Fact, sentence
 from .found import Found
 from .timeline import Place
 
 MOST_CONFIDENT = 0.99
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A candidate with its place in memory."""
-
-    candidate: Candidate
-    scope_id: UUID
-    hash: bytes
-    told_at: datetime
-
-    @property
-    def since(self) -> datetime:
-        return self.candidate.valid_from or self.told_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +33,30 @@ class Embedded:
     rows: Vectors | None = None
 
 
-async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded, *, review_below: float) -> Applied:
-    """Apply one turn's findings inside the store transaction. The caller holds the person's lock."""
+async def apply(
+    conn: Connection,
+    claim: Claim,
+    found: Found,
+    embedded: Embedded,
+    *,
+    review_below: float,
+    judges: Sequence[str] = (),
+) -> Applied:
+    """Apply one turn's findings inside the store transaction. The caller holds the person's lock.
+
+    `judges` are the models whose verdicts, held from before, count where the rules can't decide.
+    """
     applied = Applied()
-    facts = [_place(claim, candidate) for candidate in found.candidates]
+    facts = [Fact.of(claim, candidate) for candidate in found.candidates]
     forgotten = await blocks.forgotten_facts(conn, claim.scope, [fact.hash for fact in facts], claim.turn.at)
     for number, fact in enumerate(facts):
         vector = None if embedded.rows is None else embedded.rows[number]
         if fact.hash in forgotten:
             applied.counts["forgotten"] += 1
             continue
-        await _remember(conn, claim, fact, applied, review_below, embedded.model, vector)
+        block = await _remember(conn, claim, fact, applied, review_below, judges)
+        if block is not None and vector is not None:
+            await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, embedded.model, vector)
     await retraction.settle_later(conn, claim, applied.blocks.values(), applied)
     await retraction.take_back(conn, claim, found.retractions, applied)
     if found.rejects is not None:
@@ -64,46 +66,30 @@ async def apply(conn: Connection, claim: Claim, found: Found, embedded: Embedded
 
 def texts(found: Found) -> list[str]:
     """What is embedded for each candidate, in their order."""
-    return [_text(candidate) for candidate in found.candidates]
-
-
-def _text(candidate: Candidate) -> str:
-    return block_text(candidate.subject, candidate.predicate, candidate.object, negated=candidate.negated)
-
-
-def _place(claim: Claim, candidate: Candidate) -> Fact:
-    """Preferences are the person's, under every profile; all else belongs to the profile it was told under."""
-    preference = candidate.type is BlockType.USER_PREFERENCE
-    fact = dedup.fact_hash(
-        candidate.subject,
-        candidate.predicate,
-        candidate.object,
-        negated=candidate.negated,
-        project=None if preference else candidate.project,
-    )
-    scope = claim.scope.user_scope if preference else claim.scope.profile_scope
-    return Fact(candidate, scope, fact, claim.turn.at)
+    return [sentence(candidate) for candidate in found.candidates]
 
 
 async def _remember(
-    conn: Connection, claim: Claim, fact: Fact, applied: Applied, review_below: float, model: str, vector: Vector | None
-) -> None:
+    conn: Connection, claim: Claim, fact: Fact, applied: Applied, review_below: float, judges: Sequence[str]
+) -> Block | None:
+    """Give a fact its place in memory. The block that it became; None where it is none of its own."""
     candidate = fact.candidate
-    subject = await entities.resolve(conn, claim.scope, candidate.subject, _type_of(candidate, candidate.subject))
+    subject = await entities.resolve(conn, claim.scope, candidate.subject, fact.kind)
     if subject is None:
-        applied.note("dropped", _text(candidate), "its subject is no name")
-        return
+        applied.note("dropped", fact.text, "its subject is no name")
+        return None
     status = BlockStatus.REVIEW if classify.needs_review(candidate, review_below=review_below) else BlockStatus.ACTIVE
     exact = await blocks.same_fact(conn, claim.scope, fact.scope_id, fact.hash)
     if exact is not None and (exact.status is BlockStatus.REVIEW or exact.valid_from <= fact.since):
         await _confirm(conn, claim, fact, exact, status, applied, "the same fact")
-        return
-    rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(_text(candidate)), fact.since)
-    place = timeline.place(candidate, fact.since, fact.told_at, claim.turn.session, rivals)
+        return None
+    rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(fact.text), fact.since)
+    judged = await _judged(conn, claim, fact, rivals, judges)
+    place = timeline.place(candidate, fact.since, fact.told_at, claim.turn.session, rivals, judged)
     if place.confirms is None and candidate.provenance is Provenance.ASSISTANT_STATED:
         # A guess, or what some rung of recall had shown it: the user's yes would have made it theirs.
-        applied.note("dropped", _text(candidate), "only the assistant said it")
-        return
+        applied.note("dropped", fact.text, "only the assistant said it")
+        return None
     if status is not BlockStatus.ACTIVE:
         place = replace(place, closes=(), ended_by=None, absorbs=(), resumes=None)
     known, why = (None if place.confirms is None else place.confirms.block), place.why
@@ -113,13 +99,22 @@ async def _remember(
     if known is not None:
         if await _confirm(conn, claim, fact, known, status, applied, why):
             await _end_rivals(conn, claim, fact, place, known.id, applied)
-        return
+        return None
     block = await _insert(conn, claim, fact, subject, status, place, applied)
-    if vector is not None:
-        await blocks.add_embedding(conn, claim.scope, fact.scope_id, block.id, model, vector)
-    applied.changed(block, "stored" if status is BlockStatus.ACTIVE else "review", place.why, _text(candidate))
+    applied.changed(block, "stored" if status is BlockStatus.ACTIVE else "review", place.why, fact.text)
     if block.type is BlockType.USER_PREFERENCE and status is BlockStatus.ACTIVE:
         await _end_habits(conn, claim, block, applied)
+    return block
+
+
+async def _judged(conn: Connection, claim: Claim, fact: Fact, rivals: Sequence[Rival], judges: Sequence[str]) -> Judged:
+    """What models said before of a fact beside each of its rivals, whichever of the two was told later."""
+    if not judges:
+        return timeline.RULES_ALONE
+    known = [dedup.hash_of(rival.block) for rival in rivals]
+    pairs = [(fact.hash, each) for each in known] + [(each, fact.hash) for each in known]
+    held = await judgements.held(conn, claim.scope, pairs, judges)
+    return Judged({pair: Verdict(verdict) for pair, verdict in held.items() if verdict is not None})
 
 
 async def _end_rivals(conn: Connection, claim: Claim, fact: Fact, place: Place, by: UUID, applied: Applied) -> None:
@@ -150,7 +145,7 @@ async def _confirm(
     """
     if fact.candidate.provenance is Provenance.ASSISTANT_STATED:
         await blocks.use(conn, claim.scope, {known.id: classify.ttl_days(known.type)}, at=fact.told_at)
-        applied.note("used", _text(fact.candidate), "the assistant restates it")
+        applied.note("used", fact.text, "the assistant restates it")
         return False
     if not await blocks.add_source(conn, claim.scope, known.id, claim.turn.id, fact.candidate.span, fact.told_at):
         return False
@@ -170,7 +165,7 @@ async def _confirm(
         since=fact.since,
         caused_by=claim.turn.id,
     )
-    applied.changed(known, "confirmed", why, _text(fact.candidate))
+    applied.changed(known, "confirmed", why, fact.text)
     return True
 
 
@@ -241,11 +236,3 @@ async def _take_back(conn: Connection, claim: Claim, rejected: str, applied: App
         applied.changed(block, "retracted", f"{rejected} was rejected")
         for old in await blocks.restore_replaced(conn, claim.scope, block.id, caused_by=claim.turn.id):
             applied.changed(old, "restored", f"{rejected} was rejected")
-
-
-def _type_of(candidate: Candidate, name: str) -> EntityType:
-    """What kind of thing the subject is: as the extractor says, else a topic."""
-    if name == "user":
-        return EntityType.PERSON
-    kinds = {entity.casefold(): kind for entity, kind in candidate.entities}
-    return kinds.get(name.casefold(), EntityType.TOPIC)

@@ -15,8 +15,10 @@ from nextlevel.model import Candidate
 from nextlevel.store.blocks import Rival
 
 from . import dedup
-from .dedup import Relation, Verdict
+from .dedup import Judged, Relation, Verdict
 from .extract.rules.focus import NOBODYS
+
+RULES_ALONE = Judged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,22 @@ class Place:
         )
 
 
-def place(new: Candidate, since: datetime, told_at: datetime, session: str, known: Sequence[Rival]) -> Place:
+def place(
+    new: Candidate,
+    since: datetime,
+    told_at: datetime,
+    session: str,
+    known: Sequence[Rival],
+    judged: Judged = RULES_ALONE,
+) -> Place:
     """Find the place of a fact that was told in a session at `told_at`, and holds from `since`."""
     if new.subject == NOBODYS and new.project is None:
         # "The port is 8091": of which project, only this session knows.
         known = [k for k in known if session in k.sessions]
     earlier = [k for k in known if k.told[0] <= told_at and (k.block.valid_to is None or k.block.valid_to > since)]
     later = _told_after(told_at, known)
-    met = [(k, how) for k in earlier if (how := dedup.relate(new, k.block)) is not None]
-    decision = dedup.judge([(how, k.block) for k, how in met])
+    met = [(k, how) for k in earlier if (how := judged.relate(new, k.block)) is not None]
+    decision = dedup.weigh([(how, k.block) for k, how in met])
     if decision.verdict is Verdict.SAME:
         return Place(decision.verdict, decision.why, next(k for k in earlier if k.block is decision.rival))
     replaced = [(k, how) for k, how in met if how.covers]
@@ -67,12 +76,12 @@ def place(new: Candidate, since: datetime, told_at: datetime, session: str, know
     for k in later:
         if back_at is not None and back_at < k.told[0]:
             break
-        after = dedup.relate(k.block, new)
+        after = judged.relate(k.block, new)
         if after is None or not after.covers:
             continue
         if after.relation is not Relation.SAME:
             return Place(decision.verdict, decision.why, None, closes, k, tuple(absorbs))
-        before = dedup.relate(new, k.block)
+        before = judged.relate(new, k.block)
         if before is not None and before.relation is Relation.SAME:
             return Place(Verdict.SAME, after.why, k, closes, None, tuple(absorbs))
         absorbs.append(k)

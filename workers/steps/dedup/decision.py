@@ -16,7 +16,7 @@ from nextlevel.lang.tokens import content_words, words
 from nextlevel.model import Block, BlockType, Candidate
 
 from .compare import Found, Relation, compare
-from .reading import reading
+from .reading import Reading, reading
 
 
 class Verdict(StrEnum):
@@ -56,15 +56,21 @@ def fact_hash(subject: str, predicate: str, object_: str, *, negated: bool, proj
     return hashlib.sha256("\x1f".join(part or "" for part in parts).encode()).digest()
 
 
+def hash_of(fact: Candidate | Block) -> bytes:
+    """The `fact_hash` of a fact; what a person prefers belongs to no project."""
+    project = None if fact.type is BlockType.USER_PREFERENCE else fact.project
+    return fact_hash(fact.subject, fact.predicate, fact.object, negated=fact.negated, project=project)
+
+
 def decide(new: Candidate, rivals: Sequence[Block]) -> Decision:
     """Compare a new fact with what was told before it, newest first.
 
     What it repeats comes before what it makes more exact, and that before what it replaces.
     """
-    return judge([(relation, rival) for rival in rivals if (relation := relate(new, rival)) is not None])
+    return weigh([(relation, rival) for rival in rivals if (relation := relate(new, rival)) is not None])
 
 
-def judge(found: Sequence[tuple[Found, Block]]) -> Decision:
+def weigh(found: Sequence[tuple[Found, Block]]) -> Decision:
     """The verdict on a fact that relates to others as told."""
     for wanted in Relation:
         for relation, rival in found:
@@ -76,16 +82,19 @@ def judge(found: Sequence[tuple[Found, Block]]) -> Decision:
 
 def relate(later: Candidate | Block, earlier: Candidate | Block) -> Found | None:
     """How a fact relates to one that was told before it; None: both stand."""
-    if not _may_meet(later, earlier):
+    if not may_meet(later, earlier):
         return None
-    told, known = (reading(each.subject, each.predicate, each.object, each.negated) for each in (later, earlier))
-    found = compare(known, told)
+    found = compare(reading_of(earlier), reading_of(later))
     if found is None and isinstance(later, Candidate) and later.corrects and _corrects(later, earlier):
         found = Found(Relation.UPDATES, "a correction that names what it replaces")
     return found
 
 
-def _may_meet(one: Candidate | Block, other: Candidate | Block) -> bool:
+def reading_of(fact: Candidate | Block) -> Reading:
+    return reading(fact.subject, fact.predicate, fact.object, fact.negated)
+
+
+def may_meet(one: Candidate | Block, other: Candidate | Block) -> bool:
     """Only facts of one project can repeat or replace each other; what a person prefers is theirs in all."""
     if _within(one.subject, one.project) == _within(other.subject, other.project):
         return True

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from nextlevel.errors import UnusableAnswer
-from nextlevel.inference import LLM, Answer, Message
+from nextlevel.inference import LLM, Answer, Message, document
 from nextlevel.lang.tokens import estimate_tokens
 from nextlevel.safety.redact import redact
 
@@ -35,8 +35,6 @@ MOST_ANSWERS = 2
 """What one call of `ask` waits for: an answer, and its repair."""
 _BAD_TOKENS = 60
 """Of a bad answer so much is shown again: all of it would not fit a small server's window."""
-_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -178,17 +176,15 @@ async def _once(llm: LLM, messages: Sequence[Message]) -> Heard:
 
 def _parsed(answer: Answer) -> tuple[Any, str | None]:
     """The answer without secrets, and what is wrong with it."""
-    text = _THOUGHTS.sub("", answer.text)
-    fenced = _FENCE.match(text)
     try:
-        document = _storable(json.loads(fenced[1] if fenced else text))
+        said = _storable(document(answer.text))
     except (ValueError, RecursionError) as error:
         return _storable(answer.text), f"malformed: {error}"
     try:
-        model_answer.checked(document)
+        model_answer.checked(said)
     except ValueError as error:
-        return document, f"malformed: {error}"
-    return document, None
+        return said, f"malformed: {error}"
+    return said, None
 
 
 def _storable(value: Any) -> Any:
