@@ -46,6 +46,7 @@ def propose(
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Show one after the other, and ask.")
     ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many are shown, the best first.")] = 12,
     home: Annotated[
         Path | None,
         typer.Option("--home", help="The agent's home. Default: $HERMES_HOME, else the one with the plugin."),
@@ -61,13 +62,14 @@ def propose(
         _accept(desk, accept, _found(desk, consolidate=consolidate, skills=skills, every=not (consolidate or skills)))
         return
     found = _found(desk, consolidate=consolidate, skills=skills)
-    for each in (*(file.usage for file in desk.files.values()), *(f"{name}: off in config.yaml" for name in desk.off)):
-        typer.echo(each)
-    for proposal in found.proposals:
+    if not skills:
+        typer.echo("\n".join(desk.usage))
+    for proposal in found.proposals[:limit]:
         typer.echo(f"\n{_shown(proposal)}")
         if interactive and _agreed():
             typer.echo(f"written: {desk.write(proposal)}")
-    for note in found.notes:
+    more = len(found.proposals) - limit
+    for note in (*([f"{more} more: `--limit {len(found.proposals)}` shows all"] if more > 0 else ()), *found.notes):
         typer.echo(f"\n{_plain(note)}")
     if not found.proposals:
         typer.echo("\nnothing to propose")

@@ -47,10 +47,12 @@ class Outdated:
         return Proposal(change, f"holds no longer; now: {self.new.sentence}", evidence([self.new]), won)
 
 
-def outdated(files: Iterable[MemoryFile], facts: Sequence[Fact]) -> list[Outdated]:
-    """The entries that say what a newer block has replaced. `facts`: the blocks that hold, and the superseded ones."""
-    by_id = {fact.id: fact for fact in facts}
-    ended = [(old, new) for old in facts if (new := _now(old, by_id)) is not None]
+def outdated(files: Iterable[MemoryFile], facts: Mapping[str, Fact]) -> list[Outdated]:
+    """The entries that say what a newer block has replaced.
+
+    `facts` by id are the blocks that hold, and the superseded ones: with their sources, if `touched`.
+    """
+    ended = [(old, new) for old in facts.values() if (new := _now(old, facts)) is not None]
     found: list[Outdated] = []
     for file in files:
         for entry in file.entries:
@@ -92,7 +94,7 @@ def safe(file: MemoryFile, facts: Sequence[Fact], taken: frozenset[str]) -> list
         about = words(entry)
         kept = [fact for fact in facts if fact.sources and fact.core and fact.core <= about]
         held = frozenset().union(*(fact.words.union(*(words(each.span) for each in fact.sources)) for fact in kept))
-        if entry in taken or not about or not about <= held or any(negates(f.sentence) != negates(entry) for f in kept):
+        if entry in taken or not about or not about <= held or any(fact.denies != negates(entry) for fact in kept):
             continue
         standing = any(fact.type is BlockType.USER_PREFERENCE for fact in kept)
         proposal = Proposal(
@@ -114,7 +116,7 @@ def entries_of(proposals: Iterable[Proposal | str]) -> frozenset[str]:
 def touched(facts: Iterable[Fact], files: Iterable[MemoryFile]) -> list[Fact]:
     """The facts that some entry could be about: those whose turns are worth asking for."""
     about = [words(entry) for file in files for entry in file.entries]
-    return [fact for fact in facts if fact.may_be_proposed and fact.core and any(fact.core <= each for each in about)]
+    return [fact for fact in facts if fact.core and any(fact.core <= each for each in about)]
 
 
 def _now(old: Fact, by_id: Mapping[str, Fact]) -> Fact | None:
@@ -126,7 +128,7 @@ def _now(old: Fact, by_id: Mapping[str, Fact]) -> Fact | None:
 
 
 def _says(entry: str, fact: Fact) -> bool:
-    return fact.core <= words(entry) and any(negates(part) == negates(fact.sentence) for part in parts(entry))
+    return fact.core <= words(entry) and any(negates(part) == fact.denies for part in parts(entry))
 
 
 def _put(part: str, old: Fact, new: Fact) -> str | None:

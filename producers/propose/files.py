@@ -36,7 +36,9 @@ class Change:
         return FILES[self.target]
 
     def diff(self) -> list[str]:
-        return [*(f"- {each}" for each in self.old), *([f"+ {self.new}"] if self.new else [])]
+        """Line by line, which go and which come."""
+        gone = [f"- {line}" for entry in self.old for line in entry.splitlines()]
+        return gone + [f"+ {line}" for line in (self.new or "").splitlines()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def read(home: Path, target: str) -> MemoryFile | None:
     if hosts_memory_setting(home, _SWITCH[target]) in ("false", "no", "off"):
         return None
     path, limit = home / "memories" / FILES[target], hosts_memory_setting(home, _LIMIT_SETTING[target])
-    file = MemoryFile(target, path, int(limit) if limit and limit.isdecimal() else _LIMITS[target], _raw(path))
+    file = MemoryFile(target, path, int(limit) if limit and limit.isdecimal() else _LIMITS[target], raw_of(path))
     try:
         file.entries  # noqa: B018  a file that is no UTF-8 is told of here
     except UnicodeDecodeError as error:
@@ -138,7 +140,7 @@ def write_over(path: Path, *, seen: bytes | None, text: str) -> None:
         UnusableFile: it can't be written.
     """
     path = path.resolve()
-    if _raw(path) != seen:
+    if raw_of(path) != seen:
         raise Conflict(f"{path} changed meanwhile; nothing was written. Run `nextlevel propose` again")
     draft = ""
     try:
@@ -155,7 +157,12 @@ def write_over(path: Path, *, seen: bytes | None, text: str) -> None:
         raise UnusableFile(f"{path} can't be written: {error}") from error
 
 
-def _raw(path: Path) -> bytes | None:
+def raw_of(path: Path) -> bytes | None:
+    """What a file holds, None where there is none.
+
+    Raises:
+        UnusableFile: it can't be read.
+    """
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -36,15 +36,23 @@ class Desk:
     """One home's files and its profile's memory."""
 
     def __init__(self, home: Path) -> None:
-        """Raises: Misconfigured: the plugin is not in this home, or its configuration is broken."""
+        """Read the files.
+
+        Raises:
+            Misconfigured: the plugin is not in this home, or its configuration is broken.
+            UnusableFile: a file can't be read.
+        """
         self.home = home
         self.files = {target: file for target in FILES if (file := files.read(home, target)) is not None}
         self._memory = Remembered(*_service_of(home))
 
     @property
-    def off(self) -> list[str]:
-        """The files that the host's configuration turns off."""
-        return [name for target, name in FILES.items() if target not in self.files]
+    def usage(self) -> list[str]:
+        """How full each file is, or that the host's configuration turns it off."""
+        return [
+            self.files[target].usage if target in self.files else f"{name}: off in config.yaml"
+            for target, name in FILES.items()
+        ]
 
     def additions(self) -> Found:
         """New entries distilled from blocks."""
@@ -60,7 +68,10 @@ class Desk:
 
     def consolidation(self) -> Found:
         """What makes room in files that are nearly full, and what holds no longer in any."""
-        found, facts = Found(), self._memory.facts(BlockStatus.ACTIVE, BlockStatus.SUPERSEDED)
+        found, known = Found(), self._memory.facts(BlockStatus.ACTIVE, BlockStatus.SUPERSEDED)
+        ended = [fact for fact in known if fact.status is BlockStatus.SUPERSEDED]
+        proved = self._memory.proved(consolidate.touched(ended, self.files.values()))
+        facts = {fact.id: fact for fact in (*known, *proved)}
         for each in consolidate.outdated(self.files.values(), facts):
             for new in self._memory.proved([each.new]):
                 outcome = replace(each, new=new).proposal
@@ -70,7 +81,7 @@ class Desk:
                     found.proposals.append(outcome)
         full = [file for file in self.files.values() if file.share > consolidate.FULL]
         found.proposals += consolidate.merges(full, consolidate.entries_of(found.proposals))
-        said = self._memory.said(consolidate.touched(facts, full))
+        said = self._memory.said(fact for fact in consolidate.touched(known, full) if fact.may_be_proposed)
         for file in full:
             found.proposals += consolidate.safe(file, said, consolidate.entries_of(found.proposals))
         found.notes += [

@@ -17,6 +17,7 @@ from nextlevel.lang.tokens import fold, stop_words
 from nextlevel.model import BlockType, Provenance
 
 from .facts import Fact
+from .files import raw_of
 
 FEWEST_TURNS = 2
 _FEWEST_STEPS = 3
@@ -77,11 +78,15 @@ def steps_of(text: str) -> list[str]:
 
 
 def kept(home: Path) -> dict[str, Kept]:
-    """The skills of a home by name, in whatever category they are."""
+    """The skills of a home by name, in whatever category they are.
+
+    Raises:
+        UnusableFile: one can't be read.
+    """
     found: dict[str, Kept] = {}
     for path in sorted((home / "skills").rglob("SKILL.md")):
         if not any(part.startswith(".") for part in path.relative_to(home).parts):
-            raw = path.read_bytes()
+            raw = raw_of(path) or b""
             mark = _MARK.search(raw.decode(errors="replace"))
             found.setdefault(path.parent.name, Kept(path, raw, mark[1] if mark else None))
     return found

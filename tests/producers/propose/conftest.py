@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nextlevel.model import BlockStatus, BlockType, Provenance
+from nextlevel.model import BlockStatus, BlockType, Category, Provenance
 from nextlevel.producers.propose.facts import Fact, Source
 from nextlevel.producers.propose.files import DELIMITER, MemoryFile, read
 
@@ -20,6 +20,7 @@ def fact(subject: str, predicate: str, object_: str, **more: Any) -> Fact:
     fields: dict[str, Any] = {
         "id": f"{subject}/{predicate}/{object_}",
         "type": BlockType.ENTITY_RELATIONSHIP,
+        "category": Category.PROJECT,
         "key": None,
         "value": None,
         "negated": False,

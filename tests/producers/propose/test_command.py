@@ -103,16 +103,16 @@ async def test_proposals_are_printed_with_their_turns_and_written_when_accepted(
 
 
 async def test_each_is_asked_for(terminal: Terminal) -> None:
-    """Only a yes writes; the first to be declined comes again."""
+    """Only a yes writes; what was declined comes again."""
     for turn, what in enumerate(["poetry", "emacs"], 1):
         await terminal.prefers(what, turn=turn)
-    await terminal.memory.tell(
-        "crm", "uses", "NestJS", source=await terminal.said("x", turn=3), type=BlockType.LEARNED_PATTERN
-    )
-    told = await terminal.types("-i", answers="n\ny\n")
-    assert [2, 1] == [len(ids(told)), told.count("written: ")]
-    assert ("", "crm: uses NestJS") == (terminal.file("USER.md"), terminal.file("MEMORY.md"))
+    spoken = await terminal.said("the crm uses NestJS", turn=3)
+    await terminal.memory.tell("crm", "uses", "NestJS", source=spoken, type=BlockType.ENTITY_RELATIONSHIP)
+    told = await terminal.types("-i", answers="n\nno\ny\n")
+    assert [3, 1] == [len(ids(told)), told.count("written: ")]
+    assert ("", "crm uses NestJS") == (terminal.file("USER.md"), terminal.file("MEMORY.md"))
     assert 1 == (await terminal.types("-i", answers="q\n")).count("write it?")
+    assert "1 more: `--limit 2` shows all" in await terminal.types("--limit", "1")
 
 
 async def test_an_entry_that_was_taken_out_does_not_come_back(terminal: Terminal, put: Put) -> None:

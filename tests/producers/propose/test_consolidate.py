@@ -9,7 +9,7 @@ from nextlevel.producers.propose.consolidate import entries_of, merges, outdated
 from nextlevel.producers.propose.facts import Fact
 from nextlevel.producers.propose.files import Change, MemoryFile
 from nextlevel.producers.propose.proposal import Proposal
-from tests.producers.propose.conftest import Put, fact, taste
+from tests.producers.propose.conftest import Put, fact, taste, told
 
 
 def replaced(old: Fact, new: Fact) -> list[Fact]:
@@ -21,7 +21,7 @@ def port(number: str) -> Fact:
 
 
 def renewed(file: MemoryFile, facts: list[Fact]) -> list[Change | str]:
-    found = [each.proposal for each in outdated([file], facts)]
+    found = [each.proposal for each in outdated([file], {each.id: each for each in facts})]
     return [each.change if isinstance(each, Proposal) else each for each in found]  # type: ignore[misc]
 
 
@@ -40,6 +40,21 @@ def test_the_last_of_several_changes_counts(put: Put) -> None:
     assert [Change("memory", ("CI runs on port 8081.",), "CI runs on port 8080.")] == renewed(
         put("memory", "CI runs on port 8081."), facts
     )
+
+
+def test_words_that_meet_by_chance_change_nothing(put: Put) -> None:
+    """A branch that is merged is not the branch one is on."""
+    old = fact("crm", "on_branch", "feature/login", key="branch")
+    file = put("memory", "crm: feature/login is merged")
+    assert [] == renewed(file, replaced(old, replace(old, id="new", object="main")))
+
+
+def test_an_entry_in_the_words_of_a_turn_is_known_by_them(put: Put) -> None:
+    """That is how entries are proposed: no word of the block's own verb is in it."""
+    old = fact("postgres", "on_host", "birke-02", project="crm", sources=(told(1, "postgres is live on birke-02"),))
+    facts = replaced(old, replace(old, id="new", object="esche-01", sources=()))
+    file = put("memory", old.sentence)
+    assert [Change("memory", (old.sentence,), "crm: postgres is live on esche-01")] == renewed(file, facts)
 
 
 def test_an_entry_goes_where_another_says_what_holds_now(put: Put) -> None:
@@ -117,12 +132,12 @@ def test_the_turns_of_few_blocks_are_asked_for(put: Put) -> None:
     """A memory has thousands; a file some dozen entries."""
     file = put("memory", "CI runs on port 8080.")
     facts = [port("8080"), port("8081"), replace(port("8080"), status=BlockStatus.REVIEW), taste("helix")]
-    assert facts[:1] == touched(facts, [file])
+    assert [facts[0], facts[2]] == touched(facts, [file])
 
 
 def test_an_entry_is_in_one_proposal_at_most(put: Put) -> None:
     """So that all that is shown can be accepted."""
     file = put("memory", "CI runs on port 8080.", "CI runs on port 8080, on falke")
-    [stale] = outdated([file], replaced(port("8080"), port("8081")))[:1]
+    [stale] = outdated([file], {each.id: each for each in replaced(port("8080"), port("8081"))})[:1]
     assert [] == merges([file], entries_of([stale.proposal]))
     assert frozenset({"CI runs on port 8080."}) == entries_of([stale.proposal, "a note"])
