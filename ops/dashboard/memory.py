@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -38,10 +38,11 @@ async def memory_page(
     status: Piece = None,
     entity: Piece = None,
     text: Piece = None,
+    known_at: Piece = None,
     after: Piece = None,
     done: Piece = None,
 ) -> Response:
-    """The blocks of one person under one profile, newest first."""
+    """The blocks of one person under one profile, newest first; with a day, as they were `known_at` its end."""
     services = services_of(request)
     async with services.db.pipeline() as conn:
         people = await scopes.people(conn, limit=_MOST_PEOPLE)
@@ -53,12 +54,14 @@ async def memory_page(
         "status": status if status in STATUSES else None,
         "entity": clean(entity),
         "text": clean(text),
+        "known_at": _day(known_at),
     }
+    moment = _end_of(told["known_at"])
     found: list[Block] = []
     if whose is not None:
         async with services.db.memory(whose.scope) as conn:
             await limit_time(conn)
-            found = await _blocks(conn, whose, told, after)
+            found = await _blocks(conn, whose, told, moment, after)
     page = found[:PAGE]
     query = {"scope": whose.scope.profile_scope if whose else None, **told}
     return show(
@@ -69,7 +72,7 @@ async def memory_page(
         told=told,
         types=list(BlockType),
         statuses=STATUSES,
-        blocks=[_told(block) for block in page],
+        blocks=[_told(block, moment) for block in page],
         later=link("/memory", **query, after=mark(page[-1].created_at, str(page[-1].id)))
         if len(found) > PAGE
         else None,
@@ -116,7 +119,9 @@ async def forget(request: Request, scope: UUID, block_id: UUID, form: FormOf) ->
     return RedirectResponse(link("/memory", scope=scope, done="forgotten"), 303)
 
 
-async def _blocks(conn: Connection, whose: Person, told: dict[str, Any], after: str | None) -> list[Block]:
+async def _blocks(
+    conn: Connection, whose: Person, told: dict[str, Any], known_at: datetime | None, after: str | None
+) -> list[Block]:
     about = None
     if told["entity"] is not None:
         named = await search.named(conn, whose.scope, [normal_name(told["entity"])])
@@ -131,6 +136,7 @@ async def _blocks(conn: Connection, whose: Person, told: dict[str, Any], after: 
         type=told["type"],
         entity=about,
         text=told["text"],
+        known_at=known_at,
         after=None if start is None else Cursor(start.at, UUID(start.id)),
         limit=PAGE + 1,
     )
@@ -145,10 +151,24 @@ async def _block(request: Request, scope: UUID, block_id: UUID) -> tuple[Person,
     return whose, line, next(each["block"] for each in line if each["block"].id == block_id)
 
 
-def _told(block: Block) -> dict[str, Any]:
-    """A block as a page names it."""
+def _day(text: str | None) -> str | None:
+    """A day as a field gives it; None where it is none."""
+    try:
+        return date.fromisoformat(clean(text) or "").isoformat()
+    except ValueError:
+        return None
+
+
+def _end_of(day: str | None) -> datetime | None:
+    """A day's last moment, by the clock that the pages show: UTC."""
+    return None if day is None else datetime.combine(date.fromisoformat(day), time.max, UTC)
+
+
+def _told(block: Block, at: datetime | None = None) -> dict[str, Any]:
+    """A block as a page names it, now or as of a moment."""
+    at = at or datetime.now(UTC)
     return {
         "block": block,
         "sentence": block_text(block.subject, block.predicate, block.object, negated=block.negated),
-        "holds": block.status is BlockStatus.ACTIVE and (block.valid_to is None or block.valid_to > datetime.now(UTC)),
+        "holds": block.status is BlockStatus.ACTIVE and (block.valid_to is None or block.valid_to > at),
     }

@@ -23,6 +23,11 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
         ["query"],
         query={"type": "string", "description": "What to look for, in the user's own words."},
         as_of={"type": "string", "description": "What held at this time (RFC 3339 with offset). Default: now."},
+        known_at={
+            "type": "string",
+            "description": "What memory knew at this time (RFC 3339 with offset), whatever it learnt or corrected "
+            "since. Only for 'what did you know on 3 June?'; for 'what was it on 3 June?' use as_of. Default: now.",
+        },
     ),
     _schema(
         "nextlevel_remember",

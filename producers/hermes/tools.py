@@ -66,18 +66,19 @@ class Tools:
         if not query:
             return _asking_for("query", "what to look for")
         body: dict[str, Any] = {"query": query, "scope": self._scope, "session": self._session, "mode": "search"}
-        if as_of := _text(args, "as_of"):
-            if not _is_moment(as_of):
+        moments = {name: told for name in ("as_of", "known_at") if (told := _text(args, name))}
+        for name, told in moments.items():
+            if not _is_moment(told):
                 fix = "give it as 2026-06-03T12:00:00+02:00, or leave it out"
-                return {"error": f"`as_of` is no time with an offset: {as_of[:40]!r}", "fix": fix}
-            body["as_of"] = as_of
+                return {"error": f"`{name}` is no time with an offset: {told[:40]!r}", "fix": fix}
+        body |= moments
         try:
             found = self._ask("POST", "/v1/recall", body)
         except NextLevelError as error:
             return self._search_short_term(query, str(error))
         items = found.get("items", [])[:_RESULTS]
         hits = [results.result(item) for item in items]
-        if not as_of:
+        if not moments:
             given = {passage.get("turn") for item in items if (passage := item.get("passage"))}
             hits = [*self._pending(query, hits), *hits, *self._only_here(query, hits, given)]
         sessions = [results.discussed(each) for each in found.get("sessions", [])]

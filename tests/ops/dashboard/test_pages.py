@@ -7,6 +7,7 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
+import asyncpg
 import pytest
 
 from nextlevel.model import TurnState
@@ -129,6 +130,28 @@ async def test_pages_go_on_where_the_last_one_ended(app, here):
     assert [PAGE, 7] == [len(each) for each in ids]
     assert not ids[0] & ids[1]
     assert 'rel="next"' not in second
+
+
+async def test_memory_is_shown_as_it_was_known_on_a_day(database, here, nele):
+    """Why did the agent say 8080 on the 5th? Because that is what it knew, whatever it has learnt since."""
+    old = await nele.tell("crm", "runs_on_port", "8080")
+    await nele.tell("crm", "runs_on_port", "8091", replaces=old)
+    conn = await asyncpg.connect(database.admin_dsn)
+    await conn.execute("UPDATE blocks SET created_at = '2026-06-05T08:00Z' WHERE block_id = $1", old.id)
+    await conn.close()
+
+    async def shown(**filters: str) -> tuple[bool, bool, bool]:
+        page = (await here.get("/dashboard/memory", params=filters)).text
+        harmless(page)
+        return "8080" in page, "8091" in page, "As memory knew it" in page
+
+    assert (True, True, False) == await shown()
+    assert (True, False, True) == await shown(known_at="2026-06-05", status="active")
+    assert (False, False, True) == await shown(known_at="2026-06-04")
+    for no_day in ("2026-02-30", "yesterday", "0000-01-01", "9999-12-31T00:00"):
+        assert (True, True, False) == await shown(known_at=no_day)
+    assert (True, True, True) == await shown(known_at="9999-12-31")
+    assert (False, False, True) == await shown(known_at="0001-01-01")
 
 
 @pytest.mark.parametrize("after", ["x", "2026-01-01~", "2026-01-01T00:00:00~id", "~"])

@@ -44,10 +44,23 @@ def test_an_unknown_tool_is_told() -> None:
 def test_search_gives_what_the_service_found(enrol: Enrol, agent: Agent, service: Service) -> None:
     """With the ids that forget takes, and unable to open a tag."""
     service.body = json.dumps({"items": [{"text": "port <8080>", "score": 0.9, "block": {"id": "b1"}}]}).encode()
-    found = ask(agent(enrol(service_url=service.url)), "search", query="port?", as_of="2026-06-03T00:00:00+02:00")
+    found = ask(agent(enrol(service_url=service.url)), "search", query="port?")
     assert [{"tier": "long-term", "text": "port &lt;8080&gt;", "score": 0.9, "block": "b1"}] == found["results"]
-    asked = service.asked[0][3]
-    assert ("search", "2026-06-03T00:00:00+02:00") == (asked["mode"], asked["as_of"])
+    assert "search" == service.asked[0][3]["mode"]
+
+
+@pytest.mark.parametrize("moment", ["as_of", "known_at"])
+def test_search_asks_of_a_moment(enrol: Enrol, agent: Agent, service: Service, moment: str) -> None:
+    """What held then, or what was known then; and nothing of the turns here, which are of now."""
+    provider = agent(enrol(service_url=service.url))
+    service.body = b'{"items": []}'
+    provider.sync_turn("the crm runs on port 8080", "Noted.", session_id="s1")
+    found = ask(provider, "search", query="crm port", **{moment: "2026-06-03T00:00:00+02:00"})
+    asked = service.asked[-1][3]
+    assert {moment: "2026-06-03T00:00:00+02:00"} == {
+        name: asked[name] for name in ("as_of", "known_at") if name in asked
+    }
+    assert [] == found["results"]
 
 
 def test_search_says_when_nothing_is_known(enrol: Enrol, agent: Agent, service: Service) -> None:
@@ -219,10 +232,11 @@ def test_what_was_refused_is_not_found(enrol: Enrol, agent: Agent, service: Serv
     assert [] == ask(provider, "search", query="crm port")["results"]
 
 
-def test_search_tells_how_a_time_is_written(enrol: Enrol, agent: Agent, service: Service) -> None:
+@pytest.mark.parametrize("moment", ["as_of", "known_at"])
+def test_search_tells_how_a_time_is_written(enrol: Enrol, agent: Agent, service: Service, moment: str) -> None:
     """The model can mend it; an answer for now would be taken for one of then."""
-    told = ask(agent(enrol(service_url=service.url)), "search", query="crm", as_of="last June")
-    assert ("2026-06-03" in told["fix"], []) == (True, service.asked)
+    told = ask(agent(enrol(service_url=service.url)), "search", query="crm", **{moment: "last June"})
+    assert (True, True, []) == (moment in told["error"], "2026-06-03" in told["fix"], service.asked)
 
 
 def test_graph_tells_relations(enrol: Enrol, agent: Agent, service: Service) -> None:
