@@ -1,4 +1,4 @@
-"""`nextlevel import …`: bring in what was said and noted before."""
+"""`nextlevel import …`: bring in what was said and noted before, and documents to look things up in."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeRemainingColumn
 
+from nextlevel import auth, settings
+from nextlevel.client import Client, ScopeName
 from nextlevel.errors import Misconfigured
 
 from ..commands import home_of
 from ..hermes import builtin
 from ..hermes.home import of
 from ..hermes.speaker import Speaker
+from . import markdown
 from .backfill import Progress, history
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Bring in what was said and noted before.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Bring in what was said and noted before, and documents to look things up in.",
+)
+
+_MOST_SHOWN = 20
+_TIMEOUT_S = 60.0
 
 HomeOption = Annotated[
     Path | None, typer.Option("--home", help="The agent's home. Default: $HERMES_HOME, else ~/.hermes.")
@@ -48,6 +58,53 @@ def import_core(home: HomeOption = None) -> None:
     typer.echo(f"{found.counters['core_added']} entries brought in, {found.counters['core_removed']} taken back")
 
 
+@app.command(
+    "markdown",
+    epilog="\b\nExamples:\n  nextlevel import markdown ~/vault\n"
+    "  nextlevel import markdown ~/work/crm/docs --project crm\n"
+    "  nextlevel import markdown --remove ~/vault               takes its notes out again",
+)
+def import_markdown(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of Markdown, such as an Obsidian vault.")],
+    project: Annotated[str | None, typer.Option(help="The project that the notes belong to.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the folder's notes out of the library.")] = False,
+    install: Annotated[str, typer.Option(help="Installation whose library is meant.")] = "local",
+    profile: Annotated[str, typer.Option(help="Profile (agent identity) whose library is meant.")] = "default",
+) -> None:
+    """Bring a folder of notes into the library. Searches find them, by file and heading.
+
+    A library is looked up, not remembered: no note is injected into a turn, and nothing is learnt from it. Links, tags
+    and authors join the graph. Run it again when notes have changed: what is as before is not sent, what is gone is
+    taken out. Secrets are taken out before anything is sent.
+    """
+    ours, folder = settings.load(), folder.expanduser().resolve()
+    operator = auth.token(auth.secret_of(ours), auth.OPERATOR)
+    client, scope = Client(ours.need_service(), operator, timeout_s=_TIMEOUT_S), ScopeName(install, profile)
+    if remove:
+        typer.echo(f"{client.remove_documents(folder.as_posix(), None, scope)} notes taken out")
+        return
+    done = _brought(client, folder, scope, project)
+    typer.echo(
+        f"{done.of} notes: {done.new} new, {done.changed} changed ({done.sections} sections), "
+        f"{done.unchanged} as before, {done.removed} taken out"
+    )
+    if done.secrets or done.orders:
+        typer.echo(f"{done.secrets} secrets taken out; {done.orders} sections read like orders and are never quoted")
+    for each in done.left_out[:_MOST_SHOWN]:
+        typer.echo(f"left out: {each.path!r} ({each.why})")
+    if len(done.left_out) > _MOST_SHOWN:
+        typer.echo(f"and {len(done.left_out) - _MOST_SHOWN} more")
+
+
+def _brought(client: Client, folder: Path, scope: ScopeName, project: str | None) -> markdown.Progress:
+    done = markdown.Progress(of=0)
+    with _bar("notes") as bar:
+        task = bar.add_task("import", total=None)
+        for done in markdown.bring(client, folder, scope, project):
+            bar.update(task, completed=done.done, total=done.of)
+    return done
+
+
 def _must_remember(path: Path) -> None:
     if of(path).config.paused:
         raise Misconfigured("memory is paused in this home; `hermes nextlevel resume` ends that")
@@ -55,9 +112,13 @@ def _must_remember(path: Path) -> None:
 
 async def _with_a_bar(path: Path) -> Progress:
     done = Progress()
-    columns = (SpinnerColumn(), TextColumn("{task.completed}/{task.total} sessions, {task.fields[turns]} turns"))
-    with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+    with _bar("sessions, {task.fields[turns]} turns") as bar:
         task = bar.add_task("import", total=None, turns=0)
         async for done in history(path):
             bar.update(task, completed=done.sessions, total=done.of, turns=done.new + done.known)
     return done
+
+
+def _bar(what: str) -> Bar:
+    columns = (SpinnerColumn(), TextColumn("{task.completed}/{task.total} " + what), TimeRemainingColumn())
+    return Bar(*columns, console=Console(stderr=True), transient=True)
