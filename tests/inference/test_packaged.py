@@ -1,12 +1,14 @@
 """The packaged embedder on the real weights: what its engine gets wrong must not reach us."""
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
 
 from nextlevel.errors import EmbedderUnavailable
 from nextlevel.inference import open_embedder
+from nextlevel.inference.packaged import QUERIES_AT_ONCE
 from nextlevel.settings import Settings
 
 
@@ -69,17 +71,30 @@ async def test_a_query_overtakes_waiting_passages(embedder):
 
 async def test_a_query_that_nobody_waits_for_is_not_run(embedder):
     """Under load, work past its deadline would make the next query late too."""
-    runs = []
+    runs, go_on = [], threading.Event()
     encode = embedder._engine.encode
-    embedder._engine.encode = lambda text, is_query: runs.append(text) or encode(text, is_query)
-    first = asyncio.ensure_future(embedder.query("first " * 40))
+
+    def slow(text, is_query):
+        runs.append(text)
+        assert go_on.wait(60)
+        return encode(text, is_query)
+
+    embedder._engine.encode = slow
+    first = [asyncio.ensure_future(embedder.query("first")) for _ in range(QUERIES_AT_ONCE)]
     late = asyncio.ensure_future(embedder.query("late"))
     await asyncio.sleep(0)
     late.cancel()
-    await first
+    go_on.set()
+    await asyncio.gather(*first)
     await embedder.query("last")
-    assert "late" not in runs
-    assert len(runs) == 2
+    assert [*["first"] * QUERIES_AT_ONCE, "last"] == runs
+
+
+async def test_queries_that_come_together_get_their_own_vectors(embedder):
+    """They run side by side on one engine; a mixed-up vector would be somebody else's answer."""
+    texts = [f"which port does service {number} use?" for number in range(12)]
+    together = await asyncio.gather(*(embedder.query(text) for text in texts))
+    assert np.allclose(together, [await embedder.query(text) for text in texts], atol=1e-5)
 
 
 async def test_a_closed_embedder_answers_nobody_and_keeps_nobody_waiting():
