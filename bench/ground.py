@@ -9,6 +9,10 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
 
 from nextlevel.auth import secret_of, token
 from nextlevel.ops.up import place, tree
@@ -39,10 +43,10 @@ def directory() -> Iterator[Path]:
 
 @asynccontextmanager
 async def running(
-    root: Path, report: Report, roles: Sequence[RoleSpec] = tree.ROLES
+    root: Path, report: Report, roles: Sequence[RoleSpec] = tree.ROLES, **more: Any
 ) -> AsyncIterator[tuple[Settings, Endpoints]]:
-    """The process tree of `nextlevel up`, for as long as the block runs."""
-    settings = load(data_dir=place.prepare(root / "data"), serve_port=_free_port(), log_level="warning")
+    """The process tree of `nextlevel up`, for as long as the block runs; `more` are further settings."""
+    settings = load(data_dir=place.prepare(root / "data"), serve_port=_free_port(), log_level="warning", **more)
     async with tree.running(settings, progress=lambda part, text: report.say(f"{part}: {text}"), roles=roles) as found:
         yield settings, found
 
@@ -59,6 +63,22 @@ def home(root: Path, install: str, *, settings: Settings, service_url: str = "",
         redis_url=redis_url,
     )
     save(made, config)
+    return made
+
+
+async def database(endpoints: Endpoints, name: str) -> str:
+    """An empty database of that name beside ours, with pgvector, for somebody else's memory; its DSN, as superuser."""
+    admin = await asyncpg.connect(endpoints.postgres_admin_dsn)
+    try:
+        await admin.execute(f'CREATE DATABASE "{name}"')
+    finally:
+        await admin.close()
+    made = urlsplit(endpoints.postgres_admin_dsn)._replace(path=f"/{name}").geturl()
+    inside = await asyncpg.connect(made)
+    try:
+        await inside.execute("CREATE EXTENSION vector")
+    finally:
+        await inside.close()
     return made
 
 

@@ -141,7 +141,7 @@ class Floor:
     async def all(self, events: Sequence[Event]) -> float:
         """Seconds that all of them take."""
         since = time.perf_counter()
-        await _publish(self._redis, FLOOR_STREAM, events)
+        await publish(self._redis, FLOOR_STREAM, events)
         left = len(events)
         while left:
             left -= await self._take()
@@ -160,7 +160,7 @@ class Floor:
         return len(entries)
 
 
-async def _publish(redis: Redis, stream: str, events: Sequence[Event]) -> None:
+async def publish(redis: Redis, stream: str, events: Sequence[Event]) -> None:
     async with redis.pipeline(transaction=False) as pipe:
         for event in events:
             pipe.xadd(stream, _fields(event))
@@ -234,7 +234,7 @@ async def _backlog(
     events: Sequence[Event], redis: Redis, postgres: asyncpg.Connection[asyncpg.Record]
 ) -> dict[str, Any]:
     at = time.time()
-    await _publish(redis, STREAM, events)
+    await publish(redis, STREAM, events)
     await _until_ended(postgres, len(events))
     rows = await postgres.fetch("SELECT id, fp, state, reason, finished_at FROM turns WHERE install = $1", INSTALL)
     ended = [row["finished_at"].timestamp() for row in rows if row["finished_at"] is not None]

@@ -1,0 +1,79 @@
+"""What single tiers take by themselves: tier 2 on the agent's disk, tier 3 with the query's vector at hand."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nextlevel.auth import secret_of, token
+from nextlevel.client import Client, ScopeName
+from nextlevel.ops.up import place
+from nextlevel.producers.hermes import home as homes
+from nextlevel.producers.hermes.provider import Provider
+from nextlevel.producers.shortterm.search import Reader, search
+from nextlevel.settings import Endpoints, Settings
+
+from ..common import TIMES, Report, Times, table
+from ..talk import Talk
+from .effort import Effort
+from .scene import Scene
+
+LINES = 5
+
+
+def short_term(root: Path, effort: Effort, talk: Talk, report: Report) -> dict[str, Any]:
+    """Search in tier 2, filled by the plugin as if nobody took its turns, and what it takes on the disk."""
+    report.say(f"tier 2: {effort.sessions} sessions of {effort.turns} turns")
+    folder = root / "home-tier2"
+    folder.mkdir()
+    provider = Provider()
+    provider.initialize("bench", hermes_home=str(folder), platform="cli")
+    for session in range(effort.sessions):
+        for _ in range(effort.turns):
+            said = talk.turn()
+            provider.sync_turn(said.user, said.assistant, session_id=f"session-{session}")
+    provider.shutdown()
+    database = homes.of(folder).database
+    taken = []
+    found = 0
+    for _ in range(effort.rounds):
+        query = talk.question()
+        since = time.perf_counter()
+        found += bool(search(database, query, LINES, reader=Reader()))
+        taken.append(1000 * (time.perf_counter() - since))
+    times, mb = Times(taken), _megabytes(folder)
+    title = f"tier 2, {effort.sessions} sessions, {effort.sessions * effort.turns} turns: {mb:.1f} MB"
+    table(f"{title}; ms", ("", *TIMES, "found"), [["search", *times.row(), f"{100 * found / effort.rounds:.0f} %"]])
+    return {"sessions": effort.sessions, "mb": mb, "search": times.figures()}
+
+
+def disk_use(settings: Settings, blocks: int) -> dict[str, Any]:
+    """What the stores take on the disk while they hold so many blocks and nothing else."""
+    return {"mb": _megabytes(place.find(settings.data_dir).home), "blocks": blocks}
+
+
+async def long_term(settings: Settings, endpoints: Endpoints, scene: Scene, install: str) -> dict[str, Any]:
+    """Search in tier 3 with the query's vector at hand: where the service holds the scope, and in Postgres itself."""
+    client = Client(endpoints.service_url, token(secret_of(settings), install))
+    scope = ScopeName(install=install)
+    taken: dict[str, list[float]] = {"held by the service": [], "by Postgres": []}
+    for _ in range(scene.effort.rounds):
+        query = scene.question()
+        await asyncio.to_thread(client.recall, query, scope)  # makes the vector, which the service keeps
+        for name, as_of in (("held by the service", None), ("by Postgres", datetime.now(UTC).isoformat())):
+            since = time.perf_counter()
+            await asyncio.to_thread(client.recall, query, scope, as_of=as_of)
+            taken[name].append(1000 * (time.perf_counter() - since))
+    times = {name: Times(found) for name, found in taken.items()}
+    rows = [[name, *found.row()] for name, found in times.items()]
+    table(f"tier 3, {install}, without the query's embedding, ms", ("", *TIMES), rows)
+    return {name: found.figures() for name, found in times.items()}
+
+
+def _megabytes(folder: Path) -> float:
+    done = subprocess.run(["du", "-sk", folder], capture_output=True, text=True, check=True)
+    return round(int(done.stdout.split()[0]) * 1024 / 1e6, 1)
