@@ -85,7 +85,7 @@ class Tools:
         return {
             "results": hits,
             **({"sessions": sessions} if sessions else {}),
-            **({} if hits else {"note": "nothing is known about this"}),
+            **({} if hits or sessions else {"note": "nothing is known about this"}),
         }
 
     def _pending(self, query: str, hits: Sequence[Answer]) -> list[Answer]:

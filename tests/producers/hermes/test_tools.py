@@ -263,3 +263,80 @@ def test_reflect_gathers_by_subject_and_in_order_of_time(enrol: Enrol, agent: Ag
     told = ask(agent(enrol(service_url=service.url)), "reflect", topic="how the crm moved")
     assert ["b3", "b5"] == [fact["block"] for fact in told["facts"]["crm"]]
     assert ["said"] == [each["text"] for each in told["results"]]
+
+
+def test_search_joins_what_only_this_machine_has_yet(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Each hit names its tier, and what another tier gave already is not given again."""
+    home = enrol(service_url=service.url)
+    before = agent(home, session="before")
+    before.sync_turn("the crm runs on port 8080", "Noted.")
+    before.sync_turn("the crm was slow on Monday", "I see.")
+    before.sync_turn("the crm moved to birch", "Noted too.")
+    service.body = json.dumps(
+        {
+            "items": [
+                {"tier": "long-term", "text": "the crm runs on port 8080", "score": 0.9, "block": {"id": "b1"}},
+                {
+                    "tier": "archive",
+                    "text": '3 Jun: "the crm was slow"',
+                    "score": 0.5,
+                    "passage": {"turn": "k3v9wq:2", "session": "before", "at": "2026-06-03T09:00:00Z"},
+                },
+                {
+                    "tier": "library",
+                    "text": 'crm.md: "…"',
+                    "score": 0.4,
+                    "document": {"id": "d1", "folder": "/notes", "path": "crm.md"},
+                },
+            ]
+        }
+    ).encode()
+    found = ask(agent(home), "search", query="crm")["results"]
+    assert ["long-term", "archive", "library", "short-term"] == [hit["tier"] for hit in found]
+    assert ("/notes/crm.md", "document:d1") == (found[2]["file"], found[2]["block"])
+    assert ("before", "the crm moved to birch") == (found[3]["session"], found[3]["user"])
+    in_prompt = ask(before, "search", query="crm")["results"]
+    assert "short-term" not in [hit["tier"] for hit in in_prompt], "its own prompt holds what it just said"
+
+
+def test_a_question_about_the_past_is_answered_by_session(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """Date, what it came to, quotes, what was so then and is now; without what is empty."""
+    session = {
+        "session": "s7",
+        "at": "2026-06-03T09:00:00Z",
+        "in_time": False,
+        "title": "Docker",
+        "topics": [],
+        "decisions": ["an MTU of 1400"],
+        "open_ends": [],
+        "ended_with": [],
+        "quotes": [{"turn": "k3v9wq:2", "session": "s7", "at": "2026-06-03T09:00:00Z", "text": "the <bridge> is slow"}],
+        "changes": [{"then": "bridge: MTU 1400", "now": None}],
+    }
+    service.body = json.dumps({"items": [], "sessions": [session]}).encode()
+    answer = ask(agent(enrol(service_url=service.url)), "search", query="did we discuss docker?")
+    assert [
+        {
+            "session": "s7",
+            "date": "2026-06-03",
+            "note": "not at the time that was asked for",
+            "title": "Docker",
+            "decisions": ["an MTU of 1400"],
+            "quotes": [{"at": "2026-06-03T09:00:00Z", "text": "the &lt;bridge&gt; is slow"}],
+            "then_and_now": [{"then": "bridge: MTU 1400", "now": "holds no longer"}],
+        }
+    ] == answer["sessions"]
+    assert "note" not in answer
+
+
+def test_a_document_is_forgotten_by_the_id_that_a_search_gave(enrol: Enrol, agent: Agent, service: Service) -> None:
+    """And is never taken along where a memory is to be forgotten."""
+    provider = agent(enrol(service_url=service.url))
+    service.body = json.dumps(
+        {"forgotten": [], "matches": [], "documents": [{"id": "d1", "folder": "/notes", "path": "crm.md"}]}
+    ).encode()
+    told = ask(provider, "forget", query="crm")
+    assert ([], [{"id": "document:d1", "text": "the file /notes/crm.md"}]) == (told["forgotten"], told["matches"])
+    service.body = b'{"forgotten": ["d1"], "matches": [], "documents": []}'
+    assert ["d1"] == ask(provider, "forget", block="document:d1")["forgotten"]
+    assert {"scope": service.asked[-1][3]["scope"], "document": "d1"} == service.asked[-1][3]
