@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from nextlevel.model import BlockType, Candidate, Category, Provenance
@@ -35,10 +36,13 @@ _BY_TRUST: Final = tuple(Provenance)
 _SLOT_TYPES: Final = frozenset({BlockType.PROJECT_STATE, BlockType.USER_PREFERENCE})
 _EXPLICIT: Final = 0.9
 _CONTEXT: Final = 300
+_CALENDAR: Final = (datetime(1000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC))
+"""What is said to have begun before, or to end after, is cut to this: to the year 9999 no life can be added."""
 
 
 def classify(candidate: Candidate) -> Candidate:
-    """The candidate with its final type, category and confidence; its context cut to 300 characters.
+    """The candidate with its final type, category and confidence; its context cut to 300 characters, its dates to the
+    years 1000 to 2999.
 
     A slot's predicate decides the type. What the user asked to remember is certain, whatever the pattern thought of it;
     what somebody else says is never more certain than its provenance allows.
@@ -54,7 +58,14 @@ def classify(candidate: Candidate) -> Candidate:
         category=_category(kind, candidate.category),
         confidence=min(confidence, _CAP[candidate.provenance]),
         context=candidate.context[:_CONTEXT],
+        valid_from=_in_calendar(candidate.valid_from),
+        valid_to=_in_calendar(candidate.valid_to),
     )
+
+
+def _in_calendar(moment: datetime | None) -> datetime | None:
+    first, last = _CALENDAR
+    return None if moment is None else min(max(moment, first), last)
 
 
 def needs_review(candidate: Candidate, *, review_below: float) -> bool:

@@ -6,8 +6,8 @@
 INSERT INTO turns (tenant_id, id, install, seq, fp, kind, lane, user_id, profile_scope, user_scope, profile, session, ordinal,
                    at, utc_offset_min, user_text, assistant_text, tools, meta, body, state, reason, finished_at, duplicate_of)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-       -- A clock ahead of ours must not outrank what is said later.
-       least($14::timestamptz, clock_timestamp() + interval '5 minutes'), $15, $16, $17, $18, $19, $20,
+       -- A clock ahead of ours must not outrank what is said later, nor one that was never set leave the calendar.
+       greatest(least($14::timestamptz, clock_timestamp() + interval '5 minutes'), '1970-01-01Z'), $15, $16, $17, $18, $19, $20,
        CASE WHEN twin.id IS NULL THEN $21::text ELSE 'skipped' END,
        CASE WHEN twin.id IS NULL THEN $22::text ELSE 'the same turn as ' || twin.id END,
        CASE WHEN twin.id IS NOT NULL OR $21 NOT IN ('received') THEN clock_timestamp() END,
@@ -50,9 +50,15 @@ SELECT t.tenant_id, t.id, t.fence, t.crashes + (t.lease_until IS NOT NULL)::int 
 
 -- name: claim
 -- Own a turn for one stage. No row: somebody else has it, or it has moved on. A lease that ran out was a crash.
+-- What is said later in a session was said later, though the speaker's clock ran backwards; an import keeps its times.
 -- $1 tenant · $2 id · $3 state · $4 the fence expected · $5 lease, seconds
-UPDATE turns SET fence = fence + 1, attempts = attempts + 1, crashes = crashes + (lease_until IS NOT NULL)::int,
-                 lease_until = clock_timestamp() + make_interval(secs => $5), not_before = NULL
+UPDATE turns t SET fence = fence + 1, attempts = attempts + 1, crashes = crashes + (lease_until IS NOT NULL)::int,
+                   lease_until = clock_timestamp() + make_interval(secs => $5), not_before = NULL,
+                   at = CASE WHEN state = 'received' AND lane = 'live' THEN greatest(at, (
+                          SELECT CASE WHEN p.at > t.at THEN p.at + interval '1 millisecond' END FROM turns p
+                           WHERE p.tenant_id = t.tenant_id AND p.user_id = t.user_id AND p.session = t.session
+                             AND p.install = t.install AND p.lane = 'live' AND p.seq < t.seq
+                           ORDER BY p.seq DESC LIMIT 1)) ELSE at END
  WHERE tenant_id = $1 AND id = $2 AND state = $3 AND fence = $4
    AND (lease_until IS NULL OR lease_until < clock_timestamp())
 RETURNING *;
