@@ -25,7 +25,7 @@ class Judge:
     def __init__(self, asked: Ranking) -> None:
         self._scorer = _scorer()
         every = [each for sample in self._scorer.load() for each in self._scorer.questions(sample)]
-        self._asked = [each for each in every if (each.conv, each.q) in asked]
+        self.asked = [each for each in every if (each.conv, each.q) in asked]
 
     def score(
         self,
@@ -36,7 +36,7 @@ class Judge:
         """The scorer's report on a ranking, over the questions that `of` admits."""
         said = abstained or {}
         predicted = {key: self._scorer.Prediction(tuple(turns), said.get(key)) for key, turns in ranking.items()}
-        found: Row = self._scorer.score([each for each in self._asked if of(each)], predicted)
+        found: Row = self._scorer.score([each for each in self.asked if of(each)], predicted)
         return found
 
     def against(self, ours: Row, theirs: Row) -> Row:
@@ -59,7 +59,11 @@ def judge(
         "tuned on": lambda each: each.conv in TUNED_ON,
         "held out": lambda each: each.conv not in TUNED_ON,
     }
-    apart = {part: {name: scores.score(each, of=of) for name, each in systems.items()} for part, of in parts.items()}
+    apart = {
+        part: {name: scores.score(ranking, of=of) for name, ranking in systems.items()}
+        for part, of in parts.items()
+        if any(map(of, scores.asked))
+    }
     for part, found in apart.items():
         show(part, found)
     paired = {
