@@ -6,6 +6,7 @@ Whoever sent it may have none of our rules, so what reaches the store went throu
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 
 from nextlevel.lang import markdown
@@ -20,10 +21,17 @@ LONGEST_TITLE = 200
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def document_of(
-    path: str, text: str, *, hash: bytes, changed_at: datetime, project: str | None
-) -> tuple[Document, dict[str, int]]:
-    """A Markdown file as the library keeps it, and how many secrets of each kind were taken out of it.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A document as the library keeps it, and how many secrets of each kind went. `cut`: its end is left out."""
+
+    document: Document
+    secrets: dict[str, int]
+    cut: bool
+
+
+def document_of(path: str, text: str, *, hash: bytes, changed_at: datetime, project: str | None) -> Taken:
+    """A Markdown file, read.
 
     A section that reads like orders is judged by all that the author wrote, invisible signs included.
     """
@@ -45,7 +53,7 @@ def document_of(
         sections=sections,
         edges=edges,
     )
-    return document, clean.counts
+    return Taken(document, clean.counts, note.cut)
 
 
 def _section(path: str, title: str, section: markdown.Section) -> Section:

@@ -56,7 +56,8 @@ class DocumentsBody(BaseModel):
 
 class TakenOut(BaseModel):
     """How many documents were kept; of their `sections` so many read like `orders` and are not quoted; secrets that
-    were `redacted`, by kind. `forgotten` are paths that were forgotten as they read, and stay so.
+    were `redacted`, by kind. `forgotten` are paths that were forgotten as they read, and stay so; `cut` those that had
+    more sections than a note has (2,000), whose end is left out.
     """
 
     kept: int
@@ -64,6 +65,7 @@ class TakenOut(BaseModel):
     orders: int
     redacted: dict[str, int]
     forgotten: list[str]
+    cut: list[str]
 
 
 class RemoveBody(BaseModel):
@@ -104,11 +106,11 @@ async def held(
 async def keep(body: DocumentsBody, caller: CallerOf, services: ServicesOf) -> TakenOut:
     """Keep documents. The next search finds them by their words, a later one by meaning, once upkeep embedded them."""
     scope = await caller.scope(body.scope)
-    out = TakenOut(kept=0, sections=0, orders=0, redacted={}, forgotten=[])
+    out = TakenOut(kept=0, sections=0, orders=0, redacted={}, forgotten=[], cut=[])
     redacted: Counter[str] = Counter()
     replaced = False
     for each in body.documents:
-        document, secrets = await asyncio.to_thread(
+        taken = await asyncio.to_thread(
             document_of,
             each.path,
             each.text,
@@ -117,15 +119,16 @@ async def keep(body: DocumentsBody, caller: CallerOf, services: ServicesOf) -> T
             project=body.project,
         )
         async with services.db.memory(scope) as conn:
-            put = await library.put(conn, scope, body.folder, document)
+            put = await library.put(conn, scope, body.folder, taken.document)
         if put is Put.FORGOTTEN:
             out.forgotten.append(each.path)
             continue
         replaced = replaced or put is Put.REPLACED
-        redacted.update(secrets)
+        redacted.update(taken.secrets)
         out.kept += 1
-        out.sections += len(document.sections)
-        out.orders += sum(section.orders is not None for section in document.sections)
+        out.sections += len(taken.document.sections)
+        out.orders += sum(section.orders is not None for section in taken.document.sections)
+        out.cut += [each.path] if taken.cut else []
     if replaced:
         async with services.db.memory(scope) as conn:
             await library.tidy(conn, scope)

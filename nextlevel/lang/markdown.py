@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -15,15 +16,18 @@ from nextlevel.model import EntityType
 
 SECTION_CHARS = 1_200
 """Longest section; a longer one is cut between paragraphs. What an embedder reads well, and a person at a glance."""
+MOST_SECTIONS = 2_000
 MOST_LINKS = 200
 
 _MOST_FRONT_LINES = 200
+_LONGEST_FRONT_LINE = 1_000
+_LONGEST_HEADING = 200
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
-_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)$")
 _UNDERLINE = re.compile(r"\s{0,3}(=+|-{2,})\s*$")
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _WIKI = re.compile(r"(?P<embed>!?)\[\[(?P<target>[^\[\]|#^\n]*)(?:[#^][^\[\]|\n]*)?(?:\|(?P<shown>[^\[\]\n]*))?\]\]")
-_LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(<?(?P<target>[^()<>\s]+\.(?:md|markdown))(?:#[^()\s]*)?>?\)", re.IGNORECASE)
+_LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\(<?(?P<target>[^()<>\s]+\.(?:md|markdown))(?:#[^()\s]*)?>?\)", re.IGNORECASE)
 _TAG = re.compile(r"(?<![\w/#&`])#(?P<tag>[^\W\d_][\w/-]*)")
 _KEY = re.compile(r"(?P<key>[^\s:#-][^:#]{0,60}?)\s*:(?:\s+(?P<value>.*))?$")
 _ITEM = re.compile(r"\s*-\s+(?P<value>.+)$")
@@ -55,7 +59,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note, read. `name` is what others link to, None where it names no thing (a day); `aliases` are other names."""
+    """A note, read. `name` is what others link to, None where it names no thing (a day); `aliases` are other names.
+
+    `cut`: it had more than MOST_SECTIONS, and the others are left out.
+    """
 
     title: str
     name: str | None
@@ -63,6 +70,7 @@ class Note:
     aliases: tuple[str, ...]
     sections: tuple[Section, ...]
     links: tuple[Link, ...]
+    cut: bool
 
 
 def read(path: str, text: str) -> Note:
@@ -74,7 +82,8 @@ def read(path: str, text: str) -> Note:
     """
     front, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     where = PurePosixPath(path)
-    sections = tuple(piece for heading, part in _by_heading(body) for piece in _cut(heading, part))
+    pieces = (piece for heading, part in _by_heading(body) for piece in _cut(heading, part))
+    sections = tuple(islice(pieces, MOST_SECTIONS))
     title = _first(front, "title") or _first_heading(body) or where.stem
     return Note(
         title=title,
@@ -83,6 +92,7 @@ def read(path: str, text: str) -> Note:
         aliases=tuple(front.get("aliases", [])) + tuple(front.get("alias", [])),
         sections=sections,
         links=_links(front, body),
+        cut=next(pieces, None) is not None,
     )
 
 
@@ -97,6 +107,8 @@ def _front_matter(text: str) -> tuple[dict[str, list[str]], str]:
     found: dict[str, list[str]] = {}
     values: list[str] = []
     for line in lines[1:ends]:
+        if len(line) > _LONGEST_FRONT_LINE:
+            continue
         if (item := _ITEM.match(line)) is not None:
             values += _scalars(item["value"])
         elif (pair := _KEY.match(line)) is not None:
@@ -150,13 +162,17 @@ def _by_heading(body: str) -> Iterator[tuple[str, str]]:
 def _heading(line: str, told: list[str]) -> tuple[int, str] | None:
     """A line that is a heading, or that makes one of the line before it, which is then told no more."""
     if (match := _HEADING.match(line)) is not None:
-        return len(match[1]), _plain(match[2])
+        return len(match[1]), _heading_text(match[2])
     if (match := _UNDERLINE.match(line)) is None or not told or not told[-1].strip():
         return None
     alone = len(told) == 1 or not told[-2].strip()
     if not alone or told[-1].lstrip().startswith(("-", "*", "|", ">", "#", "```")):
         return None
-    return (1 if match[1].startswith("=") else 2), _plain(told.pop().strip())
+    return (1 if match[1].startswith("=") else 2), _heading_text(told.pop())
+
+
+def _heading_text(text: str) -> str:
+    return _plain(text[:_LONGEST_HEADING].strip().rstrip("#").rstrip())
 
 
 def _cut(heading: str, text: str) -> Iterator[Section]:
@@ -241,5 +257,5 @@ def _first(front: dict[str, list[str]], key: str) -> str:
 def _first_heading(body: str) -> str:
     for line in _CODE.sub(" ", body).split("\n"):
         if (match := _HEADING.match(line)) is not None and len(match[1]) == 1:
-            return _plain(match[2])
+            return _heading_text(match[2])
     return ""

@@ -183,6 +183,7 @@ class _Sender:
         done.sections, done.orders = done.sections + taken["sections"], done.orders + taken["orders"]
         done.secrets += sum(taken["redacted"].values())
         done.left_out += [LeftOut(path, "forgotten; it comes back once it changes") for path in sorted(refused)]
+        done.left_out += [LeftOut(path, "its end: a note has at most 2,000 sections") for path in taken["cut"]]
         self.forgotten |= refused
 
     def _document(self, note: Note) -> dict[str, str]:

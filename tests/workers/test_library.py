@@ -24,7 +24,7 @@ async def embedder():
 
 
 async def keep(bench, scope) -> None:
-    document, _ = document_of("boat.md", NOTE, hash=b"0" * 32, changed_at=AT, project=None)
+    document = document_of("boat.md", NOTE, hash=b"0" * 32, changed_at=AT, project=None).document
     async with bench.ctx.db.memory(scope) as conn:
         await library.put(conn, scope, "/notes", document)
 
