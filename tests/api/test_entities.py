@@ -79,6 +79,37 @@ async def test_no_merge_closes_a_circle(as_nele, twice):
     assert (409, "conflict") == (again.status_code, again.json()["error"]["code"])
 
 
+async def test_no_chain_of_merges_closes_a_circle(as_nele, nele, twice):
+    """Whichever way round it is asked: nothing leads to itself, and a name still leads to one entity."""
+    await nele.tell("Mr Amsel", "owns", "the shop")
+    await merge(as_nele, "Florian", "Flo")
+    await merge(as_nele, "Mr Amsel", "Florian")
+    for keep, other in (("Flo", "Mr Amsel"), ("Florian", "Mr Amsel"), ("Mr Amsel", "Flo")):
+        assert 409 == (await merge(as_nele, keep, other)).status_code
+    assert {"Mr Amsel"} == {(await entity(as_nele, name))["name"] for name in ("Flo", "Florian", "Mr Amsel")}
+
+
+async def test_what_is_forgotten_leaves_no_edge_to_follow(as_nele, nele, twice):
+    """Neither to the one whom the fact was about, nor to what only it had named."""
+    short, _ = twice
+    await nele.forget(short.id)
+    assert {"Florian"} == await subjects(as_nele)
+    for gone in ("Flo", "Emacs"):
+        for address, asked in (("/v1/entities", "name"), ("/v1/graph", "entity")):
+            assert 404 == (await as_nele.get(address, params={"install": "nele", asked: gone})).status_code
+
+
+async def test_a_merge_of_which_a_part_was_forgotten_is_taken_apart_all_the_same(as_nele, nele, twice):
+    short, long = twice
+    await merge(as_nele, "Florian", "Flo")
+    await nele.forget(short.id)
+    off = (await split(as_nele, "Florian", "Flo")).json()
+    assert ("Flo", 0) == (off["name"], off["blocks"])
+    assert {"Florian"} == await subjects(as_nele)
+    await nele.forget(long.id)
+    assert set() == await subjects(as_nele)
+
+
 async def test_a_merge_of_merges_is_taken_apart_in_turn(as_nele, nele, twice):
     await nele.tell("Mr Amsel", "owns", "the shop")
     before = await entity(as_nele, "Florian")

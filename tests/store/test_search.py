@@ -239,3 +239,24 @@ async def test_the_graph_around_an_entity_leaves_the_rest_out(nele):
         "waldseilgarten-crm",
     )
     assert len(whole) == 2
+
+
+async def test_a_hub_is_not_walked_whole(nele, monkeypatch):
+    """Behind a project stands half of a memory: a walk is bounded by what it reaches, besides its steps and edges."""
+    for number in range(6):
+        await nele.tell("crm", "uses", f"tool {number}", names=[(f"tool {number}", EntityType.TECHNOLOGY)])
+        await nele.tell(f"tool {number}", "needs", f"part {number}", names=[(f"part {number}", EntityType.TOPIC)])
+    monkeypatch.setattr(search, "MOST_NODES", 4)
+    async with nele.db.memory(nele.scope) as conn:
+        [(_, crm)] = await search.named(conn, nele.scope, ["crm"])
+        edges = await search.graph(conn, nele.scope, around=crm, hops=3, limit=100)
+    assert 0 < len({edge[end] for edge in edges for end in ("subject_id", "object_id")}) <= 4
+
+
+async def test_an_edge_goes_with_the_validity_of_its_block(nele):
+    """What was replaced relates nothing any more; what replaced it does."""
+    flo, kim = ("Flo", EntityType.PERSON), ("Kim", EntityType.PERSON)
+    old = await nele.tell("crm", "is_kept_by", "Flo", names=[flo])
+    await nele.tell("crm", "is_kept_by", "Kim", names=[kim], replaces=old, since=JUNE + timedelta(days=1))
+    async with nele.db.memory(nele.scope) as conn:
+        assert ["Kim"] == [edge["object"] for edge in await search.graph(conn, nele.scope, limit=9)]

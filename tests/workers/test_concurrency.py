@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from nextlevel.event import Event
 from nextlevel.model import Scope
-from nextlevel.store import turns
+from nextlevel.store import blocks, turns
 from nextlevel.workers import jobs
 from tests.support.builders import NOON, event
 
@@ -83,3 +83,28 @@ async def test_eight_workers_leave_what_one_leaves(bench):
         await work(bench, workers)
         left.append(await state(bench, await bench.scope(principal=who, install=f"home{workers}")))
     assert left[0] == left[1]
+
+
+async def test_one_persons_memory_does_not_wait_for_anothers(bench):
+    """The lock is a person's: whoever imports ten years of talk holds up nobody else."""
+    mine, other = told("telegram:3", "home3")[:4], told("telegram:4", "home4")[:4]
+    await bench.tell(*mine, *other)
+    busy = await bench.scope(principal="telegram:3", install="home3")
+    async with bench.ctx.db.memory(busy) as conn:
+        await blocks.lock(conn, busy)
+        await asyncio.wait_for(_store(bench, "home4"), timeout=60)
+    assert {"home4": 4} == {
+        row["install"]: row["stored"]
+        for row in await bench.rows("SELECT install, count(*) AS stored FROM turns WHERE state = 'stored' GROUP BY 1")
+    }
+
+
+async def _store(bench, install: str) -> None:
+    """Take the turns of one installation through every stage."""
+    for _ in range(4 * len(jobs.STAGES)):
+        for name, stage in jobs.STAGES.items():
+            async with bench.ctx.db.pipeline() as conn:
+                ready = await turns.ready(conn, stage.takes, limit=100, gap_wait_s=0)
+            for turn in ready:
+                if turn.id.startswith(f"{install}:"):
+                    await jobs.run(bench.ctx, name, turn.tenant_id, turn.id, turn.fence)

@@ -65,6 +65,21 @@ async def test_a_bare_noun_belongs_to_the_project_in_focus(bench):
     assert {"harbour-api": "4", "waldseilgarten-crm": "8"} == {row["project"]: row["object"][-1] for row in rows}
 
 
+async def test_a_bare_port_replaces_none_of_the_other_project(bench):
+    """ "The port" is that of the project named last, and "here" too: each keeps the one that was last told of it."""
+    await bench.remember(
+        event("waldseilgarten-crm runs on port 8080.", seq=1),
+        event("harbour-api runs on port 9090.", seq=2),
+        event("The port is 9091 now.", seq=3),
+        event("Back to waldseilgarten-crm. The port is 8081 now.", seq=4),
+        event("harbour-api again. We use pnpm here, not npm.", seq=5),
+    )
+    held = await bench.rows("SELECT subject, value FROM blocks WHERE status = 'active' AND key = 'port'")
+    assert {("harbour-api", "9091"), ("waldseilgarten-crm", "8081")} == {tuple(row) for row in held}
+    [pnpm] = await bench.rows("SELECT project FROM blocks WHERE status = 'active' AND object = 'pnpm'")
+    assert "harbour-api" == pnpm["project"]
+
+
 async def test_of_two_people_of_one_name_neither_is_taken_and_a_person_decides(bench):
     """The fact waits in review, under a name of its own, and the turn's trace says between whom."""
     await bench.remember(

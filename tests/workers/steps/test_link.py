@@ -80,6 +80,35 @@ def test_a_mention_means_the_entity_whose_name_it_is_in_another_form(text, menti
     assert entity == (linked.name if linked else None)
 
 
+KRAKOW = Aliases(
+    [
+        *known("Agnieszka Wrona", EntityType.PERSON),
+        *known("Gunnel Ek", EntityType.PERSON),
+        *known("Rechnungslauf", EntityType.PROJECT),
+        *known("segelklubb", EntityType.ORGANISATION),
+        *known("sowa", EntityType.HOST),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "entity"),
+    [
+        ("zapytaj Agnieszkę o klucz", "Agnieszkę", "Agnieszka Wrona"),
+        ("to jest klucz Agnieszki", "Agnieszki", "Agnieszka Wrona"),
+        ("det är Gunnels nyckel", "Gunnels", "Gunnel Ek"),
+        ("segelklubben betalar för den", "segelklubben", "segelklubb"),
+        ("der Port des Rechnungslaufs ist belegt", "Rechnungslaufs", "Rechnungslauf"),
+        ("Rechnungslauf ist rot. Das Projekt braucht Redis.", "Das Projekt", "Rechnungslauf"),
+        ("sowa jest pełna. Ten serwer trzeba zrestartować.", "Ten serwer", "sowa"),
+        ("Rechnungslauf är röd. Projektet behöver Redis.", "Projektet", "Rechnungslauf"),
+    ],
+)
+def test_cases_articles_and_bare_nouns_of_three_languages(text, mention, entity):
+    """A declined name is no second entity, and "ten serwer" is the one that was spoken of."""
+    assert entity == name_of(text, mention, KRAKOW)
+
+
 @pytest.mark.parametrize(
     ("text", "mention", "entity"),
     [
