@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -121,18 +121,13 @@ async def put(conn: Connection, scope: Scope, folder: str, document: Document) -
         document.hash,
         document.changed_at,
     )
-    for place, each in enumerate(document.sections, 1):
-        section = await conn.fetchval(
-            SQL.library.add_section,
-            scope.tenant_id,
-            made,
-            scope.profile_scope,
-            place,
-            each.heading,
-            each.body,
-            each.orders,
-        )
-        await conn.execute(SQL.library.add_words, section, scope.profile_scope, list(each.words))
+    rows = [
+        (scope.tenant_id, uuid4(), made, scope.profile_scope, place, each.heading, each.body, each.orders)
+        for place, each in enumerate(document.sections, 1)
+    ]
+    await conn.executemany(SQL.library.add_section, rows)
+    words = [(row[1], scope.profile_scope, list(each.words)) for row, each in zip(rows, document.sections, strict=True)]
+    await conn.executemany(SQL.library.add_words, words)
     await _join(conn, scope, made, document)
     return Put.REPLACED if before else Put.NEW
 

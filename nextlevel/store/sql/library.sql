@@ -24,9 +24,9 @@ INSERT INTO documents (tenant_id, scope_id, user_id, folder, path, title, projec
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING document_id;
 
 -- name: add_section
--- $1 tenant · $2 document · $3 scope · $4 place · $5 heading · $6 body · $7 reads like orders
-INSERT INTO sections (tenant_id, document_id, scope_id, place, heading, body, orders)
-VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING section_id;
+-- $1 tenant · $2 section · $3 document · $4 scope · $5 place · $6 heading · $7 body · $8 reads like orders
+INSERT INTO sections (tenant_id, section_id, document_id, scope_id, place, heading, body, orders)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- name: add_words
 -- $1 section · $2 scope · $3 words
@@ -58,8 +58,10 @@ DELETE FROM documents WHERE tenant_id = $1 AND document_id = $2;
 -- name: size
 -- How many sections there are.
 -- $1 tenant · $2 scopes · $3 moment, or null for now: of documents that have not changed since
-SELECT count(*) FROM sections s JOIN documents d USING (tenant_id, document_id)
- WHERE s.tenant_id = $1 AND s.scope_id = ANY ($2) AND ($3::timestamptz IS NULL OR d.changed_at <= $3);
+SELECT count(*) FROM sections s
+ WHERE s.tenant_id = $1 AND s.scope_id = ANY ($2)
+   AND ($3::timestamptz IS NULL OR EXISTS (SELECT FROM documents d WHERE d.tenant_id = $1 AND d.document_id = s.document_id
+                                                                     AND d.changed_at <= $3));
 
 -- name: count_words
 -- In how many sections each word stands; a word that none has is left out.
