@@ -32,6 +32,7 @@ from .importers.backfill import missed
 from .shortterm import receipts, sql
 from .shortterm.database import BUSY_S, SCHEMA_VERSION, cure, durability, path_of
 from .shortterm.delivery import STREAM_LIMIT, entry
+from .shortterm.rescue import Place, opening, place_of
 from .shortterm.retention import KEPT_DAYS, KEPT_SESSIONS
 
 log = logs.get("relay")
@@ -53,6 +54,7 @@ class Outbox:
     def __init__(self, home: Path, redis: Redis) -> None:
         self.home, self._redis = home, redis
         self._connection: aiosqlite.Connection | None = None
+        self._place: Place | None = None
         self._seen_version = -1
         self._receipts_at = self._prune_at = 0.0
         self._missed_at = 0.0
@@ -73,6 +75,9 @@ class Outbox:
             raise ShortTermUnavailable(f"{path_of(self.home)}: {cure(error)}") from error
 
     async def _turn(self) -> int:
+        if self._connection is not None and place_of(path_of(self.home)) != self._place:
+            await self.close()  # it was damaged, and the agent has begun another
+            self._seen_version = -1
         db = await self._open()
         now = time.monotonic()
         version = (await self._rows("PRAGMA data_version"))[0]["data_version"]
@@ -109,10 +114,14 @@ class Outbox:
 
     async def _open(self) -> aiosqlite.Connection:
         if self._connection is None:
-            db = await aiosqlite.connect(path_of(self.home), timeout=BUSY_S, isolation_level=None)
-            db.row_factory = aiosqlite.Row
-            self._connection = db
-            for pragma in durability((await self._rows("PRAGMA journal_mode"))[0]["journal_mode"]):
+            path = path_of(self.home)
+            with opening(path):
+                self._place = place_of(path)
+                db = await aiosqlite.connect(path, timeout=BUSY_S, isolation_level=None)
+                db.row_factory = aiosqlite.Row
+                self._connection = db
+                journal = (await self._rows("PRAGMA journal_mode"))[0]["journal_mode"]
+            for pragma in durability(journal):
                 await db.execute(pragma)
             version = (await self._rows("PRAGMA user_version"))[0]["user_version"]
             if version != SCHEMA_VERSION:

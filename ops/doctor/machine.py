@@ -148,6 +148,9 @@ def _agent(home: dict[str, Any]) -> list[Finding]:
     if waiting and since and time.time() - since > STUCK_S:
         says = f"{path}: {waiting} turns wait on the disk, the oldest for {(time.time() - since) / 60:.0f} min"
         findings.append(broken(link, says, "start `nextlevel up` or `nextlevel relay` on this machine"))
+    if home.get("moved_aside"):
+        cure = "delete that file once you miss nothing of it; look at the disk"
+        findings.append(weak(link, f"{path}: {home['moved_aside']}", cure))
     if home.get("last_error"):
         findings.append(weak(link, f"{path}: {home['last_error']}", f"nextlevel hermes status --home {path}"))
     return findings or [ok(link, f"{path}: plugin {home['plugin']}, {waiting} turns wait")]

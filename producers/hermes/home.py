@@ -45,7 +45,8 @@ class Home:
         self._receipts_read = False
         self._drain: threading.Thread | None = None
         self._drain_wanted = False
-        self._last_error = ""
+        self.last_error = ""
+        """What failed last in this process, also where the disk is too full to note it."""
 
     @property
     def config(self) -> Config:
@@ -155,9 +156,9 @@ class Home:
         self.counters[f"{what}_failed"] += 1
         log.warning("nextlevel: %s failed: %s", what, error)
         told = f"{what}: {error}"
-        if told == self._last_error or not self.has_database:
+        known, self.last_error = self.last_error, told
+        if told == known or not self.has_database:
             return
-        self._last_error = told
         try:
             outbox.note(self.database, "last_error", f"{time.strftime('%Y-%m-%d %H:%M:%S')} {told}")
         except ShortTermUnavailable:

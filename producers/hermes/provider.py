@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nextlevel.errors import ServiceUnreachable, ShortTermUnavailable
 from nextlevel.producers.shortterm import outbox
+from nextlevel.producers.shortterm.database import despite_damage
 
 from . import VERSION, builtin, compaction, offrecord, project, recording
 from .config import RECALL_MODES, Config, load, new_install_id, path_of, save
@@ -203,10 +204,13 @@ class Provider(Base):
         said = (str(user_content or ""), str(assistant_content or ""))
         rung = self.last_recall.rung
         told = self._in_prompt(replay.get("cwd"))
-        if recording.keep(home, self._speaker, session, said, messages, rung=rung, in_prompt=told, replay=replay):
+        keep = functools.partial(recording.keep, home, self._speaker, session, said, messages)
+        if despite_damage(lambda: keep(rung=rung, in_prompt=told, replay=replay)):
             self._unended = session
         builtin.look(home, self._speaker, session)  # also what no hook tells: the background review, an edit by hand
         home.deliver()
+        if home.has_database and home.database.moved_aside:
+            self._say_once(f"nextlevel: {home.database.moved_aside}")
 
     @_guarded(None)
     def on_turn_start(self, turn_number: int = 0, message: str = "", **kwargs: Any) -> None:
@@ -288,7 +292,8 @@ class Provider(Base):
         if self._home is None:
             return failure("memory did not start in this session", "run `hermes nextlevel status`")
         try:
-            return Tools(self._home, self._speaker, self._session).call(tool_name, args if args else {})
+            tools = Tools(self._home, self._speaker, self._session)
+            return despite_damage(lambda: tools.call(tool_name, args if args else {}))
         except ShortTermUnavailable as error:
             self._failed(tool_name, error)
             return failure(f"the memory on this machine can't be used: {error}", "tell the user; the chat can go on")
@@ -328,6 +333,11 @@ class Provider(Base):
             log.warning("nextlevel: %s failed: %s", hook, error)
         else:
             self._home.failed(hook, error)
-        if isinstance(error, ShortTermUnavailable) and self._warn is not None:
-            warn, self._warn = self._warn, None  # once: the person knows then
-            warn(f"nextlevel: this turn was not remembered. {error}")
+        if isinstance(error, ShortTermUnavailable):
+            self._say_once(f"nextlevel: this turn was not remembered. {error}")
+
+    def _say_once(self, text: str) -> None:
+        """Before a person's eyes, where the front end has one; after the first time they know."""
+        if self._warn is not None:
+            warn, self._warn = self._warn, None
+            warn(text)

@@ -9,6 +9,7 @@ from typing import Any
 
 from nextlevel.errors import NextLevelError
 from nextlevel.producers.shortterm import outbox
+from nextlevel.producers.shortterm.database import path_of
 
 from . import VERSION
 from .config import hosts_recall_mode, load, save
@@ -34,6 +35,8 @@ def lines(path: Path) -> list[str]:
     if home.config.copied(path):
         told["copied from"] = f"{home.config.home} (this home delivers under an id of its own)"
     told |= _outbox(found)
+    if found.get("moved_aside"):
+        told["moved aside"] = found["moved_aside"]
     told["memory service"] = _service(home)
     told["redis"] = _redis(home)
     return _table(told)
@@ -59,6 +62,8 @@ def facts(path: Path) -> dict[str, Any]:
         if home.has_database:
             told |= outbox.counts(home.database)
             told["last_error"] = outbox.noted(home.database, "last_error")
+            if any(path_of(path).parent.glob(f"{path_of(path).name}.damaged-*")):  # until a person has taken them away
+                told["moved_aside"] = outbox.noted(home.database, "moved_aside")
     except (ValueError, NextLevelError) as error:
         told["fault"] = str(error)
     return told

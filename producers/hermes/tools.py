@@ -248,10 +248,11 @@ class Tools:
         return answer
 
     def _here(self) -> Answer:
+        failed = {"last_error": self._home.last_error} if self._home.last_error else {}
         if not self._home.has_database:
-            return {"events": 0}
+            return {"events": 0, **failed}
         try:
-            return outbox.counts(self._home.database)
+            return {**outbox.counts(self._home.database), **failed}
         except ShortTermUnavailable as error:
             return {"error": str(error)}
 

@@ -8,13 +8,18 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from nextlevel.errors import Misconfigured, ShortTermUnavailable
 
+from .rescue import Place, is_damage, opening, place_of, rescue
+
 log = logging.getLogger("nextlevel.shortterm")
+
+T = TypeVar("T")
 
 FILE = "shortterm.db"
 SCHEMA_VERSION = 2
@@ -27,9 +32,21 @@ _CURES = {
     sqlite3.SQLITE_READONLY: "it is read-only; make it and its folder writable for this user",
     sqlite3.SQLITE_CANTOPEN: "it can't be opened; make its folder writable for this user",
     sqlite3.SQLITE_IOERR: "the disk reports an error",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; move it away and a new one is begun",
-    sqlite3.SQLITE_NOTADB: "it is no SQLite database; move it away and a new one is begun",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; the next turn moves it aside and begins a new one",
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database; the next turn moves it aside and begins a new one",
 }
+
+
+class Damaged(ShortTermUnavailable):
+    """The file is damaged, or was and has another in its place by now: the same, done again, has a new file."""
+
+
+def despite_damage(work: Callable[[], T]) -> T:
+    """What a piece of work gives; it is done once more where it met damage, by then in a new file."""
+    try:
+        return work()
+    except Damaged:
+        return work()
 
 
 class Database:
@@ -43,6 +60,10 @@ class Database:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._wal, self._lasting = False, True  # of the open connection: its journal, and how it was last set
+        self._place: Place | None = None  # of the open connection: its file, whatever has that name by now
+        self._damaged: Place | None = None
+        self.moved_aside = ""
+        """What to tell a person where this process found the file damaged and began a new one."""
 
     @contextmanager
     def transaction(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
@@ -52,9 +73,12 @@ class Database:
         what can be found out again, such as what has been sent; it costs no wait for the disk.
 
         Raises:
+            Damaged: nothing of it was written; the next transaction begins a new file.
             ShortTermUnavailable: it can't be written; nothing of this transaction was.
         """
         with self._lock, self._translated():
+            if self._damaged is not None:
+                self._begin_anew()
             connection = self._open()
             if self._wal and lasting != self._lasting:  # with a rollback journal less than FULL could damage the file
                 connection.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
@@ -68,18 +92,23 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+            if place_of(self.path) != self._place:
+                raise Damaged(f"{self.path}: another process began it anew meanwhile")
 
     @contextmanager
     def reading(self, *, wait_s: float = BUSY_S) -> Iterator[sqlite3.Connection]:
         """The connection, for reading. Waits at most `wait_s` seconds for a thread or process that writes.
 
         Raises:
+            Damaged: it is damaged; who waits as long as a write does begins a new file the next time.
             ShortTermUnavailable: it can't be read, or not in time.
         """
         if not self._lock.acquire(timeout=wait_s):
             raise ShortTermUnavailable(f"{self.path}: another thread writes")
         try:
             with self._translated():
+                if self._damaged is not None and wait_s >= BUSY_S:
+                    self._begin_anew()
                 connection = self._open()
                 connection.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
                 try:
@@ -103,22 +132,37 @@ class Database:
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and place_of(self.path) != self._place:
+            self.close()  # it was moved aside: what is written into it would be lost
         if self._connection is None:  # a failure is not remembered: the next call tries anew
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-            try:
-                self._wal, self._lasting = prepare(connection, self.path) == "wal", True
-            except BaseException:
-                connection.close()
-                raise
+            with opening(self.path):
+                connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+                try:
+                    self._wal, self._lasting = prepare(connection, self.path) == "wal", True
+                except BaseException:
+                    connection.close()
+                    raise
+                finally:
+                    self._place = place_of(self.path)
             self._connection = connection
         return self._connection
+
+    def _begin_anew(self) -> None:
+        damaged, self._damaged = self._damaged, None
+        self.close()
+        if told := rescue(self.path, damaged, prepare, home=self.home, base=self.base):
+            self.moved_aside = told
+            log.warning("%s: %s", self.path, told)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
+            if is_damage(error):
+                self._damaged = self._place
+                raise Damaged(f"{self.path}: {cure(error)}") from error
             raise ShortTermUnavailable(f"{self.path}: {cure(error)}") from error
         except OSError as error:
             raise ShortTermUnavailable(f"{self.path}: {error}") from error

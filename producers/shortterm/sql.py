@@ -126,6 +126,22 @@ SET_NOTE = (
     "INSERT INTO notes (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 )
 
+# ---- out of a damaged file
+
+COPY_IDENTITY = "INSERT OR IGNORE INTO identities VALUES (?, ?, ?, ?, ?, ?, ?)"
+COPY_ROW = "INSERT OR IGNORE INTO outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+COPY_EVENT = "INSERT OR IGNORE INTO events VALUES (?, ?)"
+COPY_WORDS = "INSERT INTO words (rowid, user_words, assistant_words) VALUES (?, ?, ?)"
+COPY_INJECTED = "INSERT OR IGNORE INTO injected VALUES (?, ?)"
+COPY_NOTE = "INSERT OR IGNORE INTO notes VALUES (?, ?)"
+# Where only one half of an event could be read, nothing can be sent or shown.
+DROP_EVENTS_WITHOUT_ROW = "DELETE FROM events WHERE row NOT IN (SELECT row FROM outbox)"
+DROP_WORDS_WITHOUT_EVENT = "DELETE FROM words WHERE rowid NOT IN (SELECT row FROM events)"
+EMPTY_ROWS_WITHOUT_EVENT = """
+UPDATE outbox SET held = 0 WHERE held = 1 AND state = 'acked' AND row NOT IN (SELECT row FROM events)
+"""
+DROP_ROWS_WITHOUT_EVENT = "DELETE FROM outbox WHERE state <> 'acked' AND row NOT IN (SELECT row FROM events)"
+
 # ---- what a person is told
 
 COUNTS = """

@@ -23,6 +23,7 @@ from nextlevel.producers.relay import Relay
 from nextlevel.producers.shortterm.database import Database, path_of
 from nextlevel.producers.shortterm.outbox import Draft, append
 from nextlevel.settings import Settings
+from tests.producers.shortterm.test_rescue import damage
 from tests.support import hermes
 from tests.support.stores import TestValkey
 
@@ -143,6 +144,20 @@ async def test_trouble_with_one_file_delays_no_other(ours: Settings, make_home: 
     async with relay(ours, valkey.url) as running:
         assert 1 == await running.round()
         assert {broken.home, newer.home} == set(running._troubled)
+
+
+async def test_a_file_that_was_begun_anew_is_delivered_from(
+    ours: Settings, make_home: MakeHome, valkey: TestValkey
+) -> None:
+    """The agent found the old one damaged while the relay had it open."""
+    database = make_home("aaaa")
+    say(database, "before")
+    async with relay(ours, valkey.url) as running:
+        assert 1 == await running.round()
+        damage(database)
+        say(database, "after")
+        assert 1 == await running.round()
+    assert ["before", "after"] == await on_stream(valkey.url)
 
 
 async def test_a_home_without_turns_is_left_alone(ours: Settings, make_home: MakeHome, valkey: TestValkey) -> None:

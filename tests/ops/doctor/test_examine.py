@@ -195,6 +195,12 @@ async def test_agents_with_an_old_plugin_and_a_stuck_outbox(tmp_path: Path, monk
     assert "nextlevel relay" in stuck.cure
     assert "Connection refused" in refused.says
 
+    for kept in (home / "nextlevel").glob("shortterm.db*"):
+        kept.write_bytes(b"no database any more" * 500)
+    await tell(home, "We deploy on Fridays.", at=datetime.now(UTC))
+    (aside,) = [finding for finding in await found("agents", load()) if "damaged" in finding.says]
+    assert (State.WEAK, True) == (aside.state, "delete that file" in aside.cure)
+
 
 async def test_no_agent_at_all(ours: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The step that people forget."""

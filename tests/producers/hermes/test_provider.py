@@ -16,7 +16,7 @@ import pytest
 from redis import Redis as Client
 
 from nextlevel.event import decode
-from nextlevel.producers.hermes import VERSION
+from nextlevel.producers.hermes import VERSION, status
 from nextlevel.producers.hermes import home as homes
 from nextlevel.producers.hermes.config import path_of
 from nextlevel.producers.hermes.home import Home
@@ -177,6 +177,24 @@ def test_a_full_disk_is_told_once_and_the_chat_goes_on(enrol: Enrol, agent: Agen
     assert 1 == len(warnings)
     assert "the disk is full; free some space" in warnings[0]
     assert 2 == home.counters["sync_turn_failed"]
+    here = json.loads(provider.handle_tool_call("nextlevel_stats", {}))["this_machine"]
+    assert (1, True) == (here["events"], "the disk is full" in here["last_error"])
+
+
+def test_a_damaged_short_term_memory_is_begun_anew_and_said_aloud(enrol: Enrol, agent: Agent) -> None:
+    """To who sits there, in `status`, and to the doctor; the turn that met it is kept."""
+    home, warnings = enrol(), list[str]()
+    agent(home).sync_turn("before", "ok")
+    home.database.close()
+    home.database.path.write_bytes(b"no database any more" * 500)
+    provider = agent(home, "s2", warning_callback=warnings.append)
+    for number in range(2):
+        provider.sync_turn(f"after {number}", "ok")
+    assert ["after 0", "after 1"] == [event["user_text"] for event in events(home)]
+    (told,) = warnings
+    assert "the file was damaged and lies in" in told
+    assert any(line.startswith("moved aside") and "shortterm.db.damaged-" in line for line in status.lines(home.path))
+    assert told.endswith(status.facts(home.path)["moved_aside"])
 
 
 def test_a_turn_said_while_redis_is_away_is_delivered_by_a_later_start(

@@ -207,15 +207,6 @@ def test_a_full_disk_is_a_clear_error_and_passes_with_its_cause(tier2: Database)
     assert "k3v9wq:2" == append(tier2, turn("fits again")).id
 
 
-def test_a_damaged_file_is_told_and_left_alone(tier2: Database) -> None:
-    """What is in it may be all there is: nobody deletes it."""
-    tier2.path.parent.mkdir(parents=True)
-    tier2.path.write_bytes(b"this is no database, whatever its name says" * 100)
-    with pytest.raises(ShortTermUnavailable, match="move it away"):
-        append(tier2, turn("x"))
-    assert tier2.path.read_bytes().startswith(b"this is no database")
-
-
 def test_a_file_of_a_newer_version_is_refused(tier2: Database) -> None:
     """An old plugin must not write what it does not understand."""
     append(tier2, turn("x"))
