@@ -57,6 +57,7 @@ class _Scan:
 
     def __init__(self, text: str, aliases: Aliases, told: Told) -> None:
         self._text, self._aliases, self._told = text, aliases, dict(told)
+        self._told_heads = {word for name in self._told for word in WORD.findall(name)[:1]}
         self._spoken = languages_of(text)
         self._words = list(WORD.finditer(text))[-_MOST_WORDS:]
         self._new = {name.start: name for name in names(text, full_names=self._spoken[0] != "de")}
@@ -139,6 +140,8 @@ class _Scan:
     def _told_of(self, at: int, *, longer_than: int) -> tuple[Named, int] | None:
         """The longest name that begins at a word and only the extractor knows."""
         start = self._words[at].start()
+        if fold(self._words[at][0]) not in self._told_heads:
+            return None
         for size in range(min(_LONGEST_TOLD, len(self._words) - at), longer_than, -1):
             end = self._words[at + size - 1].end()
             if (kind := self._told.get(fold(self._text[start:end]))) is not None:
