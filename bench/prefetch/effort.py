@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+CLIENTS = 8
+"""Agents that ask at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Effort:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..agents import Asked
 from ..common import TIMES, Report, Times, table
+from .effort import CLIENTS
 
 JUDGED = 10_000
 """Blocks in the scope that the goals are about; the largest that is not above it is taken."""
@@ -47,7 +48,7 @@ def judge(figures: Mapping[str, Any], sizes: Sequence[int], judged: int, report:
     for size in (size for size in sizes if size >= judged):
         found = figures[f"{size} blocks"]
         report.goal(f"{size} blocks: HIT p99 in ms", found["HIT, 1 client"]["p99_ms"], most=5)
-        for name in ("MISS, 5/s by chance", "MISS, 10/s by chance", "MISS, 8 clients"):
+        for name in ("MISS, 5/s by chance", "MISS, 10/s by chance", f"MISS, {CLIENTS} clients"):
             report.goal(f"{size} blocks, {name}: p99 in ms", found[name]["p99_ms"], most=SLOWEST_MS)
     report.goal("busy worker, MISS, 5/s: p99 in ms", figures["busy worker"]["p99_ms"], most=SLOWEST_MS)
     for name, each in figures["endpoint"].items():

@@ -27,12 +27,11 @@ from ..common import Report, Times
 from ..pipeline import INSTALL, backlog, publish
 from ..talk import Talk
 from .asking import Question, arrivals, calmly, rounds, without_pause
-from .effort import Effort
+from .effort import CLIENTS, Effort
 from .judge import figures, show
 from .peers import Peer
 
 BESIDE = 10
-CLIENTS = 8
 FLOOR_KEY = "nl:bench:floor"
 READY_WITHIN_S, HOT_WITHIN_S = 120.0, 20.0
 PAUSE_S = 0.02
