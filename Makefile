@@ -108,11 +108,12 @@ $(BIN)/python:
 	fi; exit 1
 
 # Hermes lives in an environment of its own, as it does for those who use it. Without it its tests say why they are skipped.
+# Its API server needs the aiohttp that its extras name.
 .hermes/.installed: Makefile | $(BIN)/uv
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 14))'; then \
 	  echo "Installing $(HERMES) into .hermes …"; \
 	  { [ -x .hermes/bin/python ] || $(BIN)/uv venv --quiet --python $(BIN)/python .hermes; } && \
-	  $(BIN)/uv pip install --python .hermes/bin/python '$(HERMES)' && touch $@; \
+	  $(BIN)/uv pip install --python .hermes/bin/python '$(HERMES)' aiohttp==3.14.1 && touch $@; \
 	else \
 	  echo "Hermes 0.19 needs Python 3.11 to 3.13: its tests will be skipped."; \
 	fi

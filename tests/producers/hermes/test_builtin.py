@@ -171,3 +171,19 @@ def test_a_real_write_of_the_memory_tool_arrives(tmp_path: Path, monkeypatch: py
         ("retract", "", [f"{base}:2"]),
     ] == written(home)[:6]
     home.database.close()
+
+
+@pytest.mark.journey
+def test_what_the_hosts_own_background_review_wrote_arrives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs on a thread, in an agent without memory: no hook tells of it."""
+    path = (tmp_path / "hermes").resolve()
+    path.mkdir()
+    monkeypatch.setattr(installer, "hermes_python", hermes.python)
+    install(path, prepare(path, service_url="", redis_url=""))
+    noted = {"action": "add", "target": "memory", "content": "CI needs pytest -n 4."}
+    review = {"tool_calls": [{"name": "memory", "arguments": noted}], "match": "Review the conversation", "once": True}
+    hermes.run("agent_turns", path, {"messages": ["hello", "go on"], "script": [review], "review_before": 1})
+    home = homes.of(path)
+    assert [("core_write", "CI needs pytest -n 4.", "memory")] == written(home)[:1]
+    assert ["hello", "go on"] == [event["user_text"] for event in events(home) if event["kind"] == "turn"]
+    home.database.close()

@@ -72,6 +72,37 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     yield from _run(tmp_path_factory.mktemp("odd"), "odd_turns", {})
 
 
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    asked = [
+        {"text": "the spare key is in the greenhouse", "session": "a1", "key": "ann"},
+        {"text": "where is the spare key?", "session": "a2", "key": "ann"},
+        {"text": "where is the spare key?", "session": "b1", "key": "ben"},
+        {"text": "the cellar is wet", "session": "a1", "key": "ben"},
+        {"text": "I have no name"},
+    ]
+    yield from _run(tmp_path_factory.mktemp("api"), "api_requests", {"asked": asked})
+
+
+def test_an_api_servers_users_have_turns_of_their_own(api: Ran) -> None:
+    """By the key that the client names; a session's id is nobody's name."""
+    assert ["the spare key is in the greenhouse", "where is the spare key?"] == api.said(principal="ann")
+    assert ["where is the spare key?", "the cellar is wet"] == api.said(principal="ben")
+    assert ["I have no name"] == api.said(principal="local")
+
+
+def test_an_api_server_shows_nobody_what_another_said(api: Ran) -> None:
+    """To the one who said it, it comes back in another session."""
+    asked = [text for text in api.told["wire"] if text.startswith("where is the spare key?")]
+    assert [True, False] == ["greenhouse" in text for text in asked]
+
+
+def test_an_api_server_that_ends_no_agent_loses_no_turn_and_leaves_no_thread(api: Ran) -> None:
+    """It makes an agent for each request, and tells of no end, not even at its own."""
+    assert 5 == len(api.said())
+    assert ([], []) == (api.orders(), api.told["threads"])
+
+
 def test_each_user_of_a_gateway_has_turns_of_their_own(gateway: Ran) -> None:
     """The principal is whom the platform names."""
     assert "the spare key is in the greenhouse" in gateway.said(principal="telegram:42")

@@ -3,9 +3,9 @@
     HERMES_HOME=… python agent_turns.py '{"messages": ["…"], "compact_before": 8, "in_place": false}'
 
 `compact_before` is the number of the message, from 0, before which the agent's own compaction runs; before those in
-`undo_before` and `retry_before` the command line's own /undo and /retry. Prints one JSON document: what went over the
-wire to the model, and what the agent answered. Nothing leaves the machine: proxies point at a closed port, and only
-127.0.0.1 is exempt.
+`undo_before` and `retry_before` the command line's own /undo and /retry; before `review_before` the background review
+of the turn before has written MEMORY.md. Prints one JSON document: what went over the wire to the model, and what the
+agent answered. Nothing leaves the machine: proxies point at a closed port, and only 127.0.0.1 is exempt.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,6 +59,15 @@ def typed(command: str, agent: Any, history: list[Any]) -> list[Any]:
     return line.conversation_history
 
 
+def reviewed(home: Path) -> None:
+    """Wait for what the host's own background review writes, on a thread and with an agent that nobody tells us of."""
+    ends = time.monotonic() + 60
+    while not (home / "memories" / "MEMORY.md").exists():
+        if time.monotonic() > ends:
+            raise SystemExit("the background review wrote nothing within a minute")
+        time.sleep(0.02)
+
+
 def main() -> None:
     wanted: dict[str, Any] = json.loads(sys.argv[1])
     home = Path(os.environ["HERMES_HOME"])
@@ -66,6 +76,9 @@ def main() -> None:
     closed_network()
     with FakeOpenAI([*SIDE, *wanted.get("script", [])]) as model:
         configure(home, model.base_url, in_place=wanted.get("in_place", True))
+        if "review_before" in wanted:
+            path = home / "config.yaml"
+            path.write_text(path.read_text().replace("provider: nextlevel", "provider: nextlevel\n  nudge_interval: 1"))
         from hermes_state import SessionDB
         from run_agent import AIAgent
 
@@ -89,6 +102,8 @@ def main() -> None:
                 agent.context_compressor.protect_last_n = 2
                 history, _ = agent._compress_context(history, None, approx_tokens=9_000, force=True)
                 out["session"] = agent.session_id
+            if number == wanted.get("review_before"):
+                reviewed(home)
             for command in ("undo", "retry"):
                 if number in wanted.get(f"{command}_before", ()):
                     history = typed(command, agent, history)

@@ -1,8 +1,8 @@
 """A tiny OpenAI-compatible server: scripted answers out, every request kept. It runs in Hermes's own Python.
 
 A step is `{"text"}` or `{"tool_calls": [{"name", "arguments"}]}`, and may have `match`, a pattern looked for in the
-last user message: titles and summaries come to the same endpoint and are answered apart. Steps without `match` are
-used once, in order; then the default answer, for ever.
+last user message: titles and summaries come to the same endpoint and are answered apart, each time unless `once`. Steps
+without `match` are used once, in order; then the default answer, for ever.
 
 What goes wrong with servers are steps too: `{"text", "finish": "length"}`, `{"refusal"}`, `{"status", "headers"}`,
 `{"raw": text}` (a body that is no completion), `{"hang": True}` (no answer until the server is closed).
@@ -52,6 +52,8 @@ class FakeOpenAI(ThreadingHTTPServer):
             self.asked.set()
             for step in self._matched:
                 if re.search(step["match"], last, re.DOTALL):
+                    if step.get("once"):
+                        self._matched.remove(step)
                     return step
             return self._ordered.pop(0) if self._ordered else self._default
 
