@@ -70,7 +70,7 @@ async def hear(
     heard = [Heard(**each) for each in held]
     facts = await _ask_on(ctx, claim, told, heard, window, shown)
     facts |= {"left_open": list(left_open)}
-    facts |= {"cut": told.cut} if told.cut else {}
+    facts |= {"cut": told.cut} if heard and told.cut else {}
     if (count := len(told.parts)) > 1:
         facts |= {"parts": count} | ({"parts_read": len(heard)} if len(heard) < count else {})
     return Asked(heard, facts)

@@ -147,6 +147,17 @@ async def test_a_day_that_ends_within_a_long_turn_keeps_what_was_said_so_far_and
     assert facts["budget"].startswith("spent")
 
 
+async def test_a_day_that_is_nearly_spent_within_a_long_turn_asks_the_cheaper_model_of_the_rest(bench):
+    bounded(bench, llm_money_per_day=0.0000099, llm_price="4/4")
+    async with model(bench, BOTH) as server:
+        bench.ctx.cheaper_llm = CompatibleLLM(server.base_url, "cheaper", None, timeout_s=10)
+        await bench.remember(event(LONG, seq=1))
+        assert [MODEL, "cheaper"] == [request["model"] for request in server.requests]
+        await bench.ctx.cheaper_llm.close()
+    [row] = await bench.rows("SELECT extractor FROM extractions")
+    assert f"+{MODEL}+cheaper@" in row["extractor"]
+
+
 async def test_one_part_of_no_use_costs_the_others_nothing(bench):
     async with model(bench, BOTH, {"text": None, "refusal": "I can't help with that."}):
         await bench.remember(event(LONG, seq=1))

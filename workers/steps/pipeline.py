@@ -115,8 +115,8 @@ def _turn(seen: Look, window: Sequence[Turn], heard: Sequence[Heard], shown: Seq
     extractor = EXTRACTOR
     if heard:
         extraction = merged(extraction, read_answer(heard, turn, window))
-        extractor = f"{EXTRACTOR}+{heard[-1].model}@{heard[-1].prompt}"
-        facts["model"] = summed(heard)
+        model = facts["model"] = summed(heard)
+        extractor = f"{EXTRACTOR}+{model['model']}@{model['prompt']}"
     own, others = _own(extraction.candidates, shown)
     safe, unsafe = guard.guard(own, turn)
     dropped = [*extraction.dropped, *unsafe, *others]

@@ -66,7 +66,7 @@ def summed(heard: Sequence[Heard]) -> dict[str, Any]:
         return {name: value for name, value in asdict(heard[0]).items() if name != "said"}
     troubles = [f"part {n}: {each.trouble}" for n, each in enumerate(heard, 1) if each.trouble is not None]
     return {
-        "model": " + ".join(dict.fromkeys(each.model for each in heard)),
+        "model": "+".join(dict.fromkeys(each.model for each in heard)),
         "prompt": heard[0].prompt,
         "trouble": "; ".join(troubles) or None,
     } | {name: sum(getattr(each, name) for each in heard) for name in ("calls", "tokens_in", "tokens_out", "ms")}
