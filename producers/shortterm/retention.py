@@ -40,6 +40,6 @@ def prune_when_due(database: Database, *, now: float | None = None) -> int:
     now = time.time() if now is None else now
     with database.reading() as connection:
         row = connection.execute(sql.GET_NOTE, {"name": "pruned_at"}).fetchone()
-    if row is not None and float(row["value"]) > now - _EVERY_S:
+    if row is not None and now - _EVERY_S < float(row["value"]) <= now:  # later than now: the clock was ahead
         return 0
     return prune(database, now=now)

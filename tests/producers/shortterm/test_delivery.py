@@ -94,6 +94,19 @@ def test_an_unacknowledged_turn_goes_out_again_later_and_later(tier2: Database, 
     assert [30, 60, 120, 240, 480, 600, 600] == waits
 
 
+def test_a_clock_that_was_ahead_holds_up_nothing(
+    tier2: Database, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was sent in next year's name and got lost would else wait until then."""
+    real = time.time()
+    monkeypatch.setattr(time, "time", lambda: real + 365 * 86_400)
+    say(tier2, "one")
+    assert 1 == delivery.drain(tier2, redis, budget_s=5).sent
+    monkeypatch.setattr(time, "time", lambda: real)
+    assert 1 == delivery.drain(tier2, redis, budget_s=5).sent
+    assert 0 == delivery.drain(tier2, redis, budget_s=5).sent, "from here on by the clock that is right"
+
+
 def test_a_receipt_acknowledges_all_but_its_gaps(tier2: Database, client: Client, redis: Redis) -> None:
     """A success after a failure must not hide the failure."""
     say(tier2, *"abcdef")

@@ -151,3 +151,8 @@ def test_retention_runs_once_an_hour(tier2: Database) -> None:
     ack(tier2)
     assert 0 == prune_when_due(tier2, now=now + 60)
     assert 0 < prune_when_due(tier2, now=now + 3700)
+    say(tier2, "y", session="s99")
+    ack(tier2)
+    with tier2.transaction() as connection:
+        connection.execute("UPDATE notes SET value = ? WHERE name = 'pruned_at'", [str(now + 400 * 86_400)])
+    assert 0 < prune_when_due(tier2, now=now + 3800), "also where the clock was ahead at the last time"
