@@ -35,9 +35,20 @@ def install(
     ] = None,
     tenant: Annotated[str, typer.Option(help="Whose service it is, on a shared one.")] = "local",
     user: Annotated[str, typer.Option(help="Whose memory it becomes, on a shared service.")] = "local",
+    profiles: Annotated[bool, typer.Option("--profiles", help="Also into each profile of this agent.")] = False,
 ) -> None:
     """Write the plugin into a home and enrol it. Repeat it to upgrade: enrolment and turns stay."""
     ours, home = settings.load(), home_of(home)
+    for each in dict.fromkeys((home, *(status.profiles(home) if profiles else []))):
+        _install(ours, each, service_url=service_url, redis_url=redis_url, tenant=tenant, user=user)
+    for bare in status.without_plugin(home):
+        typer.echo(f"profile {bare.name} has no plugin, so no memory: nextlevel hermes install --home {bare}")
+    typer.echo("now run:       hermes memory setup nextlevel")
+
+
+def _install(
+    ours: settings.Settings, home: Path, *, service_url: str | None, redis_url: str | None, tenant: str, user: str
+) -> None:
     config = installer.prepare(
         home, service_url=service_url or _service_url(ours), redis_url=redis_url or _redis_url(ours)
     )
@@ -50,8 +61,7 @@ def install(
     typer.echo(f"owner:         {_enrolled(ours, done.config, tenant=tenant, user=user)}")
     typer.echo(f"redis:         {done.config.redis_url or 'by the relay of this machine'}")
     if (home / "state.db").exists():
-        typer.echo("past sessions: `nextlevel import hermes` brings them in")
-    typer.echo("now run:       hermes memory setup nextlevel")
+        typer.echo(f"past sessions: `nextlevel import hermes --home {home}` brings them in")
 
 
 @hermes.command()

@@ -153,4 +153,7 @@ def _agent(home: dict[str, Any]) -> list[Finding]:
         findings.append(weak(link, f"{path}: {home['moved_aside']}", cure))
     if home.get("last_error"):
         findings.append(weak(link, f"{path}: {home['last_error']}", f"nextlevel hermes status --home {path}"))
+    for bare in home.get("without_plugin", []):
+        says = f"the profile {bare} names nextlevel as its memory, and has no plugin: it remembers nothing"
+        findings.append(broken(link, says, f"nextlevel hermes install --home {bare}"))
     return findings or [ok(link, f"{path}: plugin {home['plugin']}, {waiting} turns wait")]

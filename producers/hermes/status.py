@@ -12,7 +12,7 @@ from nextlevel.producers.shortterm import outbox
 from nextlevel.producers.shortterm.database import path_of
 
 from . import VERSION
-from .config import hosts_recall_mode, load, save
+from .config import hosts_memory_setting, hosts_recall_mode, load, save
 from .home import Home
 
 _ASK_S = 1.0
@@ -37,6 +37,8 @@ def lines(path: Path) -> list[str]:
     told |= _outbox(found)
     if found.get("moved_aside"):
         told["moved aside"] = found["moved_aside"]
+    for bare in found.get("without_plugin", []):
+        told[f"profile {Path(bare).name}"] = f"has no plugin, so no memory: `nextlevel hermes install --home {bare}`"
     told["memory service"] = _service(home)
     told["redis"] = _redis(home)
     return _table(told)
@@ -56,6 +58,8 @@ def facts(path: Path) -> dict[str, Any]:
     """What a home says of itself, for a program; nobody is asked. `fault`: what is wrong with it, with the cure."""
     path = path.resolve()
     told: dict[str, Any] = {"home": str(path)}
+    if bare := without_plugin(path):
+        told["without_plugin"] = [str(each) for each in bare]
     try:
         told["installation"] = load(path).install
         home = Home(path)
@@ -67,6 +71,24 @@ def facts(path: Path) -> dict[str, Any]:
     except (ValueError, NextLevelError) as error:
         told["fault"] = str(error)
     return told
+
+
+def profiles(path: Path) -> list[Path]:
+    """The homes of the agent's profiles, whichever of them `path` is; without the default one."""
+    root = path.parent.parent if path.parent.name == "profiles" else path
+    return sorted(each.parent for each in (root / "profiles").glob("*/config.yaml"))
+
+
+def without_plugin(path: Path) -> list[Path]:
+    """Profiles that name us in config.yaml and have no plugin: the host clones the one without the other.
+
+    They have no memory, and the host says so nowhere.
+    """
+    return [
+        each
+        for each in profiles(path)
+        if hosts_memory_setting(each, "provider") == "nextlevel" and not (each / "plugins" / "nextlevel").exists()
+    ]
 
 
 def pause(path: Path, paused: bool) -> str:

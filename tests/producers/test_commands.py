@@ -51,6 +51,27 @@ def test_addresses_can_be_named(home: Path, ours: Settings) -> None:
     assert ("https://memory.example:8443", "rediss://memory.example:6380") == (after.service_url, after.redis_url)
 
 
+def test_a_profile_that_was_cloned_without_its_plugin_is_found(home: Path, ours: Settings) -> None:
+    """The host clones the file that names us, and not the folder with us in it: that profile forgets all, silently."""
+    bare, other = home / "profiles" / "work", home / "profiles" / "other"
+    for each, provider in ((bare, "nextlevel"), (other, "honcho")):
+        each.mkdir(parents=True)
+        (each / "config.yaml").write_text(f"memory:\n  provider: {provider}\n")
+    assert f"nextlevel hermes install --home {bare}" in run("install")
+    told = run("status")
+    assert ("profile work" in told, "profile other" in told) == (True, False)
+    assert "profile work" not in run("install", "--profiles")
+    assert sorted([home, bare, other]) == registered(ours)
+    assert load(home).install != load(bare).install
+
+
+def test_past_sessions_are_offered_where_there_are_some(home: Path, ours: Settings) -> None:
+    """At the first start, by the words of the command; nobody's past is read unasked."""
+    assert "nextlevel import hermes" not in run("install")
+    (home / "state.db").touch()
+    assert f"nextlevel import hermes --home {home}" in run("install")
+
+
 def test_taking_it_out_ends_the_relays_work(home: Path, ours: Settings) -> None:
     """And says what to do in the host."""
     run("install")

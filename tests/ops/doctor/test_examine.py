@@ -195,6 +195,11 @@ async def test_agents_with_an_old_plugin_and_a_stuck_outbox(tmp_path: Path, monk
     assert "nextlevel relay" in stuck.cure
     assert "Connection refused" in refused.says
 
+    (cloned := home / "profiles" / "work").mkdir(parents=True)
+    (cloned / "config.yaml").write_text("memory:\n  provider: nextlevel\n")
+    (bare,) = [finding for finding in await found("agents", load()) if "has no plugin" in finding.says]
+    assert (State.BROKEN, f"nextlevel hermes install --home {cloned}") == (bare.state, bare.cure)
+
     for kept in (home / "nextlevel").glob("shortterm.db*"):
         kept.write_bytes(b"no database any more" * 500)
     await tell(home, "We deploy on Fridays.", at=datetime.now(UTC))
