@@ -80,6 +80,7 @@ CREATE TABLE scopes (
   generation  bigint NOT NULL DEFAULT 1,
   passages    bigint NOT NULL DEFAULT 0,   -- raised beside the generation when a passage comes or goes
   names       bigint NOT NULL DEFAULT 0,   -- of the user's scope: raised when a name goes, or means something else
+  compared_to timestamptz NOT NULL DEFAULT now(), -- up to this change upkeep has compared its blocks with each other
   PRIMARY KEY (tenant_id, scope_id),
   UNIQUE NULLS NOT DISTINCT (tenant_id, user_id, profile),
   FOREIGN KEY (tenant_id, user_id) REFERENCES users,
@@ -335,7 +336,8 @@ CREATE TABLE blocks (
 -- The check that two parallel stores can't both pass: one living copy of a fact in a scope.
 CREATE UNIQUE INDEX blocks_once ON blocks (tenant_id, scope_id, hash) WHERE status IN ('active', 'review');
 CREATE INDEX blocks_of_scope ON blocks (scope_id, status);
-CREATE INDEX blocks_by_end ON blocks (expires_at) WHERE status IN ('active', 'review');
+CREATE INDEX blocks_by_end ON blocks (scope_id, expires_at) WHERE status IN ('active', 'review');
+CREATE INDEX blocks_by_change ON blocks (scope_id, updated_at);
 CREATE INDEX blocks_of_subject ON blocks (tenant_id, subject_entity, valid_from DESC) WHERE status = 'active';
 CREATE INDEX blocks_superseded_by ON blocks (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
@@ -366,16 +368,28 @@ $$;
 -- nothing of what they hold.
 CREATE FUNCTION scopes_with_outlived(at_most integer) RETURNS TABLE (tenant_id uuid, user_id uuid, scope_id uuid)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-  SELECT b.tenant_id, b.user_id, b.scope_id FROM blocks b
-   WHERE b.status IN ('active', 'review') AND b.expires_at <= now()
-   GROUP BY b.tenant_id, b.user_id, b.scope_id ORDER BY min(b.expires_at) LIMIT at_most
+  SELECT s.tenant_id, s.user_id, s.scope_id FROM scopes s
+   CROSS JOIN LATERAL (SELECT b.expires_at FROM blocks b
+                        WHERE b.scope_id = s.scope_id AND b.status IN ('active', 'review') AND b.expires_at <= now()
+                        ORDER BY b.expires_at LIMIT 1) ended
+   ORDER BY ended.expires_at LIMIT at_most
 $$;
 
 -- How many blocks wait to expire, and how many did within a day. Numbers, and nothing else.
 CREATE FUNCTION count_expired() RETURNS TABLE (waiting bigint, today bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-  SELECT (SELECT count(*) FROM blocks WHERE status IN ('active', 'review') AND expires_at <= now()),
+  SELECT (SELECT count(*) FROM scopes s JOIN blocks b USING (scope_id)
+           WHERE b.status IN ('active', 'review') AND b.expires_at <= now()),
          (SELECT count(*) FROM block_versions WHERE change = 'expired' AND changed_at > now() - interval '1 day')
+$$;
+
+-- Where blocks changed that upkeep has not compared yet, those it saw longest ago first.
+CREATE FUNCTION scopes_to_compare(at_most integer) RETURNS TABLE (tenant_id uuid, user_id uuid, scope_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT s.tenant_id, s.user_id, s.scope_id FROM scopes s
+   WHERE s.user_id IS NOT NULL
+     AND EXISTS (SELECT FROM blocks b WHERE b.scope_id = s.scope_id AND b.updated_at > s.compared_to)
+   ORDER BY s.compared_to LIMIT at_most
 $$;
 
 CREATE TABLE block_sources (
@@ -961,7 +975,7 @@ GRANT SELECT, INSERT, UPDATE  ON model_spending, embedder TO nextlevel_pipeline;
 GRANT SELECT                  ON embedder TO nextlevel_app;
 GRANT SELECT, INSERT, DELETE  ON dead_letters, recalls TO nextlevel_pipeline;
 
-GRANT SELECT, UPDATE (generation, passages, names) ON scopes TO nextlevel_app;
+GRANT SELECT, UPDATE (generation, passages, names, compared_to) ON scopes TO nextlevel_app;
 GRANT SELECT, UPDATE (digest, digested_at) ON sessions TO nextlevel_app;
 GRANT UPDATE (facts) ON trace_events TO nextlevel_app;
 GRANT SELECT, UPDATE          ON turns TO nextlevel_app;
@@ -998,5 +1012,5 @@ REVOKE EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) FROM PUBL
 GRANT EXECUTE ON FUNCTION search_rare_words(text[], integer, integer) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION count_vectors(text), scopes_with_old_vectors() TO nextlevel_pipeline;
-REVOKE EXECUTE ON FUNCTION scopes_with_outlived(integer), count_expired() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION scopes_with_outlived(integer), count_expired() TO nextlevel_pipeline;
+REVOKE EXECUTE ON FUNCTION scopes_with_outlived(integer), count_expired(), scopes_to_compare(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION scopes_with_outlived(integer), count_expired(), scopes_to_compare(integer) TO nextlevel_pipeline;

@@ -2,13 +2,14 @@
 
 Storing compares a fact with what it finds at that moment. A fact that waited in review, or was stored under older
 rules, can still stand beside another. The rules and the writes are those of the store stage, so that lineage, history
-and undo are the same. What replaces something is not looked for: that is for whoever tells it. Bounded, and each block
-in a transaction of its own, so that a turn waits for one comparison at most.
+and undo are the same. What replaces something is not looked for: that is for whoever tells it. Bounded in time: a
+scope's changes are taken in order, and what a run has no time for the next one compares.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -24,41 +25,51 @@ from .steps import classify, dedup
 from .steps.dedup import Relation
 from .steps.extract.rules.focus import NOBODYS
 
-SCOPES_AT_ONCE, BLOCKS_AT_ONCE = 50, 200
-_WITHIN_S = 2 * 3600.0
+SCOPES_AT_ONCE, BLOCKS_AT_ONCE = 50, 20
+LONGEST_RUN_S = 10.0
 _CAUSE = "consolidation"
 
 _log = log.get("upkeep")
 
 
 async def consolidate(ctx: WorkerContext) -> int:
-    """Compare anew what changed in the last two hours. Returns how many blocks were merged into others."""
-    async with ctx.db.pipeline() as conn:
-        active = await consolidation.active_scopes(conn, within_s=_WITHIN_S, limit=SCOPES_AT_ONCE)
+    """Compare what changed since the last look, some of each scope in turn. Returns how many blocks were merged."""
+    until = time.monotonic() + LONGEST_RUN_S
     merged = 0
-    for scope in active:
+    async with ctx.db.pipeline() as conn:
+        waiting = await consolidation.scopes_to_compare(conn, limit=SCOPES_AT_ONCE)
+    while waiting and time.monotonic() < until:
+        scope = waiting.pop(0)
         async with ctx.db.memory(scope) as conn:
-            fresh = await consolidation.fresh(conn, scope, within_s=_WITHIN_S, limit=BLOCKS_AT_ONCE)
-        merged += sum([await _merge(ctx, scope, block_id) for block_id in fresh])
+            await blocks.lock(conn, scope)
+            changed, more = await consolidation.take(conn, scope, limit=BLOCKS_AT_ONCE)
+        merged += sum([await _merge(ctx, scope, block_id) for block_id in changed])
+        if more:
+            waiting.append(scope)
     if merged:
         _log.info("blocks_consolidated", blocks=merged)
     return merged
 
 
 async def _merge(ctx: WorkerContext, scope: Scope, block_id: UUID) -> int:
+    """Compare one block without the lock, which in a large scope takes a while; under it only what was found."""
+    async with ctx.db.memory(scope) as conn:
+        await blocks.plan_each(conn)
+        this, others = await consolidation.neighbours(conn, scope, block_id)
+    pairs = [] if this is None else await asyncio.to_thread(_pairs, this, others)
+    if not pairs:
+        return 0
+    found = {each.block.id for kept, gone, _ in pairs for each in (kept, gone)}
     async with ctx.db.memory(scope) as conn:
         await blocks.lock(conn, scope)
-        this, others = await consolidation.neighbours(conn, scope, block_id)
-        if this is None:
-            return 0
+        this, others = await consolidation.again(conn, scope, block_id, found)
         merged = 0
-        for kept, gone, relation in await asyncio.to_thread(_pairs, this, others):
+        for kept, gone, relation in [] if this is None else _pairs(this, others):
             await _absorb(conn, scope, kept, gone, relation)
             merged += 1
             if gone is this:
                 break
-        changed = {this.block.scope_id} if merged else set()
-        generations = await scopes.raise_generations(conn, scope, changed)
+        generations = await scopes.raise_generations(conn, scope, {scope.profile_scope} if merged else ())
     await publish_generations(ctx.redis, generations)
     return merged
 

@@ -67,6 +67,7 @@ async def consult(ctx: WorkerContext, claim: Claim, findings: Found, embedded: E
     if ctx.judge is None or embedder is None or embedded.rows is None:
         return {}
     async with ctx.db.memory(claim.scope) as conn:
+        await blocks.plan_each(conn)
         asked = [
             await _questions(conn, ctx, claim, Fact.of(claim, candidate), vector, embedder)
             for candidate, vector in zip(findings.candidates, embedded.rows, strict=True)

@@ -127,16 +127,15 @@ class Reconciler:
 
 async def chores(ctx: WorkerContext) -> None:
     """Each minute: rewrite receipts, tell the caches what they missed, embed what waits, digest idle sessions, let
-    expire what is outlived. Each hour: learn habits, merge what stands side by side. Each day: clean up.
+    expire what is outlived, merge what stands side by side. Each hour: learn habits. Each day: clean up.
     """
     clock = asyncio.get_running_loop()
     next_cleaning = next_hourly = clock.time()
     while True:
-        for chore in (_rewrite_receipts, _republish_generations, embed_waiting, digest_sessions, expire_outlived):
+        for chore in _EACH_MINUTE:
             await _attempt(chore, ctx)
         if clock.time() >= next_hourly:
             await _attempt(learn_habits, ctx)
-            await _attempt(consolidate, ctx)
             next_hourly = clock.time() + HOURLY_S
         if clock.time() >= next_cleaning:
             await _attempt(prune_recalls, ctx)
@@ -181,6 +180,16 @@ async def embed_waiting(ctx: WorkerContext) -> int:
         await publish_generations(ctx.redis, generations)
         made += count
     return made
+
+
+_EACH_MINUTE: tuple[Callable[[WorkerContext], Awaitable[object]], ...] = (
+    _rewrite_receipts,
+    _republish_generations,
+    embed_waiting,
+    digest_sessions,
+    expire_outlived,
+    consolidate,
+)
 
 
 async def say_alive(ctx: WorkerContext, process: str, parts: Collection[str]) -> None:

@@ -43,6 +43,11 @@ async def lock(conn: Connection, scope: Scope) -> None:
     await conn.execute(SQL.blocks.lock_user, scope.tenant_id, scope.user_id)
 
 
+async def plan_each(conn: Connection) -> None:
+    """Have each statement of this transaction planned for its own parameters, as `lock` does, without the lock."""
+    await conn.execute(SQL.blocks.plan_each)
+
+
 async def turn_is_tombstoned(conn: Connection, scope: Scope, turn_id: str) -> bool:
     return bool(await conn.fetchval(SQL.blocks.tombstoned_turn, scope.tenant_id, scope.user_id, turn_id))
 

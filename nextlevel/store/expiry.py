@@ -18,8 +18,8 @@ async def outlived_scopes(conn: Connection, *, limit: int) -> list[Scope]:
 
 
 async def expire(conn: Connection, scope: Scope, *, limit: int) -> list[UUID]:
-    """Let outlived blocks expire (inside `Database.memory`, under the person's lock); those blocks."""
-    rows = await conn.fetch(SQL.expiry.expire, scope.tenant_id, scope.readable, limit)
+    """Let outlived blocks of a scope expire (inside `Database.memory`, under the person's lock); those blocks."""
+    rows = await conn.fetch(SQL.expiry.expire, scope.tenant_id, scope.profile_scope, limit)
     return [row["block_id"] for row in rows]
 
 

@@ -97,3 +97,33 @@ async def test_what_a_merge_of_entities_moved_can_still_be_split(bench, memory):
         ids = dict(await search.named(conn, memory.scope, ["harbour", "quayside"]))
         await merges.merge(conn, memory.scope, ids["harbour"], ids["quayside"])
     assert 0 == await consolidate(bench.ctx)
+
+
+async def test_each_change_is_compared_once_and_in_batches_none_is_left_out(bench, memory, monkeypatch):
+    """An import of a year in an hour: the run of a minute takes what it can, the next ones the rest."""
+    monkeypatch.setattr("nextlevel.workers.consolidate.BLOCKS_AT_ONCE", 1)
+    for name in ("crm", "shop", "pegelwacht"):
+        await memory.tell(name, "runs_on_port", "8080")
+        await memory.tell(name, "runs_on_port", "port 8080", since=LATER)
+    monkeypatch.setattr("nextlevel.workers.consolidate.LONGEST_RUN_S", 0.0)
+    assert 0 == await consolidate(bench.ctx)
+    monkeypatch.setattr("nextlevel.workers.consolidate.LONGEST_RUN_S", 60.0)
+    assert 3 == await consolidate(bench.ctx)
+    assert [] == await bench.rows("SELECT FROM scopes_to_compare(9)"), "nor is what a merge itself changed left open"
+
+
+async def test_no_lock_is_held_while_blocks_are_compared(bench, memory, monkeypatch):
+    """In a scope of 100,000 blocks a comparison takes a tenth of a second; a turn must not wait for it."""
+    await memory.tell("crm", "runs_on_port", "8080")
+    await memory.tell("crm", "runs_on_port", "port 8080", since=LATER)
+    held = []
+
+    async def looking(work, *args):
+        held.append(await bench.rows("SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = "
+                                     "(SELECT oid FROM pg_database WHERE datname = current_database())"))  # fmt: skip
+        return work(*args)
+
+    monkeypatch.setattr("nextlevel.workers.consolidate.asyncio.to_thread", looking)
+    assert 1 == await consolidate(bench.ctx)
+    assert held
+    assert not any(held)

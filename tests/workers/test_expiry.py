@@ -46,9 +46,15 @@ async def test_told_again_after_its_end_a_fact_lives_again(bench):
     assert ["active", "expired"] == sorted(row["status"] for row in await bench.rows("SELECT status FROM blocks"))
 
 
-async def test_a_run_is_bounded_and_the_next_one_goes_on(bench, monkeypatch):
-    """A hundred thousand that end on one day must not hold a person's lock for a minute."""
+async def test_a_run_goes_by_small_batches_and_ends_in_time_and_the_next_one_goes_on(bench, monkeypatch):
+    """A hundred thousand that end on one day must hold neither a person's lock nor the other chores for a minute."""
     await bench.remember(TOLD, event("Remember: pegelwacht runs on port 8091.", seq=2, turn=2))
     await bench.rows(OUTLIVE)
     monkeypatch.setattr(expiry, "BLOCKS_AT_ONCE", 1)
-    assert [1, 1, 0] == [await expire_outlived(bench.ctx) for _ in range(3)]
+    monkeypatch.setattr(expiry, "LONGEST_RUN_S", 0.0)
+    assert 0 == await expire_outlived(bench.ctx)
+    monkeypatch.setattr(expiry, "LONGEST_RUN_S", 60.0)
+    before = await generations(bench)
+    assert 2 == await expire_outlived(bench.ctx)
+    raised = {scope: now - before[scope] for scope, now in (await generations(bench)).items()}
+    assert [0, 2] == sorted(raised.values()), "a transaction each"

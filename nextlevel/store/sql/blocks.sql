@@ -5,6 +5,9 @@
 SELECT pg_advisory_xact_lock(hashtextextended('nl:' || $1::uuid || $2::uuid, 0)),
        set_config('plan_cache_mode', 'force_custom_plan', true);
 
+-- name: plan_each
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true);
+
 -- name: tombstoned_turn
 -- $1 tenant · $2 user · $3 turn
 SELECT true FROM tombstones WHERE tenant_id = $1 AND user_id = $2 AND kind = 'turn' AND ref = $3;

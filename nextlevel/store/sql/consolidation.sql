@@ -1,19 +1,22 @@
 -- What upkeep compares again.
 
--- name: active_scopes
--- The memories in which turns ended lately, the latest first (inside the pipeline's door).
--- $1 within, seconds · $2 at most
-SELECT tenant_id, user_id, profile, profile_scope, user_scope FROM turns
- WHERE finished_at > clock_timestamp() - make_interval(secs => $1)
- GROUP BY 1, 2, 3, 4, 5 ORDER BY max(finished_at) DESC LIMIT $2;
+-- name: scopes_to_compare
+-- Where blocks changed that were not compared yet, those seen longest ago first (inside the pipeline's door).
+-- $1 at most
+SELECT c.tenant_id, c.user_id, c.scope_id FROM scopes_to_compare($1) c;
 
--- name: fresh
--- The active blocks that changed lately, the newest first.
--- $1 tenant · $2 scopes · $3 within, seconds · $4 at most
-SELECT b.block_id FROM blocks b
- WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2) AND b.status = 'active' AND b.valid_to IS NULL
-   AND b.updated_at > clock_timestamp() - make_interval(secs => $3)
- ORDER BY b.updated_at DESC, b.block_id LIMIT $4;
+-- name: take
+-- The blocks of a scope that changed next, in order, those of one moment together; from here on they count as compared.
+-- $1 tenant · $2 scope · $3 at most
+WITH next AS MATERIALIZED (
+  SELECT block_id, updated_at, status = 'active' AND valid_to IS NULL AS holds FROM blocks
+   WHERE tenant_id = $1 AND scope_id = $2
+     AND updated_at > (SELECT compared_to FROM scopes WHERE tenant_id = $1 AND scope_id = $2)
+   ORDER BY updated_at FETCH FIRST $3 ROWS WITH TIES),
+taken AS (
+  UPDATE scopes SET compared_to = n.at FROM (SELECT max(updated_at) AS at FROM next) n
+   WHERE tenant_id = $1 AND scope_id = $2 AND n.at IS NOT NULL)
+SELECT block_id, holds FROM next ORDER BY updated_at, block_id;
 
 -- name: living
 -- $1 tenant · $2 block

@@ -6,11 +6,11 @@
 SELECT o.tenant_id, o.user_id, o.scope_id FROM scopes_with_outlived($1) o;
 
 -- name: expire
--- Outlived blocks of this wall expire, those that wait longest first; each with a version. When they held stays as it is.
--- $1 tenant · $2 scopes · $3 at most
+-- Outlived blocks of a scope expire, those that wait longest first; each with a version. When they held stays as it is.
+-- $1 tenant · $2 scope · $3 at most
 WITH outlived AS MATERIALIZED (
-  SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2) AND status IN ('active', 'review') AND expires_at <= now()
-   ORDER BY expires_at, block_id LIMIT $3),
+  SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = $2 AND status IN ('active', 'review') AND expires_at <= now()
+   ORDER BY expires_at LIMIT $3),
 kept AS (
   INSERT INTO block_versions (tenant_id, block_id, version, change, caused_by, before)
   SELECT o.tenant_id, o.block_id, 1 + (SELECT count(*) FROM block_versions v WHERE v.tenant_id = $1 AND v.block_id = o.block_id),
