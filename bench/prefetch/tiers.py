@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import subprocess
 import time
 from datetime import UTC, datetime
@@ -26,22 +27,24 @@ LINES = 5
 
 
 def short_term(root: Path, effort: Effort, talk: Talk, report: Report) -> dict[str, Any]:
-    """Search in tier 2, filled by the plugin as if nobody took its turns, and what it takes on the disk."""
+    """Search in tier 2 for what was said there, filled by the plugin as if nobody took its turns; and its size."""
     report.say(f"tier 2: {effort.sessions} sessions of {effort.turns} turns")
     folder = root / "home-tier2"
     folder.mkdir()
     provider = Provider()
     provider.initialize("bench", hermes_home=str(folder), platform="cli")
+    told: list[str] = []
     for session in range(effort.sessions):
         for _ in range(effort.turns):
             said = talk.turn()
             provider.sync_turn(said.user, said.assistant, session_id=f"session-{session}")
+            told.append(said.user)
     provider.shutdown()
     database = homes.of(folder).database
     taken = []
     found = 0
     for _ in range(effort.rounds):
-        query = talk.question()
+        query = random.choice(told)  # noqa: S311
         since = time.perf_counter()
         found += bool(search(database, query, LINES, reader=Reader()))
         taken.append(1000 * (time.perf_counter() - since))
