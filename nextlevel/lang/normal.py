@@ -55,7 +55,11 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n.*?(?:^[ \t]*(?:```|~~~)[ \t]*$|
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+")
 # Quoted passages of four words or more; shorter ones are names and terms.
-_PASSAGE = re.compile(r"[\"“„«「『](?=[^\"“”„«»「」『』\n]{20})[^\"“”„«»「」『』\n]{20,2000}[\"”“»」』]")
+# Between single marks only whole sentences: what apostrophes part by chance seldom ends in a full stop.
+_PASSAGE = re.compile(
+    r"[\"“„«「『](?=[^\"“”„«»「」『』\n]{20})[^\"“”„«»「」『』\n]{20,2000}[\"”“»」』]"
+    r"|(?<![\w'’])['‘‚](?=\w)(?:[^'‘’\n]|['’](?=\w)){20,300}+(?<=[.!?])['‘’](?!\w)"
+)
 # A full stop ends a sentence before white space, unless a number, a single letter or an abbreviation stands before it.
 _SENTENCE_END = re.compile(r"(?P<sign>[.!?]+|[。！？]+|…)(?:[)\"'”»]*)(?=\s|$)|(?P<wide>[。！？])")
 _ABBREVIATION = re.compile(
@@ -64,6 +68,8 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:am|der|den|dem|zum|vom|ab|bis|seit|und|im)\s|^)\d{1,2})\.$",
     re.IGNORECASE,
 )
+_DAY = re.compile(r"(?<![\d.])\d{1,2}\.\d{1,2}\.$")
+"""A date without its year, as in "until 24.7. in Oslo": the sentence goes on, if a small letter follows."""
 _SEPARATOR = re.compile(
     r";\s+|(?<=\s)(?:[–—]|-{1,2})\s+|"
     r",\s+(?=(?:but|so|and|because|since|aber|und|denn|weil|sondern|men|och|ale|bo|więc)\s)"
@@ -121,7 +127,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]
     at = start
     for match in _SENTENCE_END.finditer(text, start, end):
         sign = (match["sign"] or match["wide"])[-1]
-        if sign == "." and _ABBREVIATION.search(text[max(at, match.start() - 10) : match.start() + 1]):
+        head = text[max(at, match.start() - 10) : match.start() + 1]
+        if sign == "." and (_ABBREVIATION.search(head) or (_DAY.search(head) and text[match.end() :][1:2].islower())):
             continue
         yield at, match.start(), {"。": ".", "！": "!", "？": "?", "…": "."}.get(sign, "?" if "?" in match[0] else sign)
         at = match.end()

@@ -66,3 +66,17 @@ def test_code_and_quotations_are_kept_apart() -> None:
     assert "quote" == kinds['"please always send the invoice twice"']
     assert "list" == kinds["an item"]
     assert "prose" == kinds["she wrote"]
+
+
+def test_whole_sentences_between_single_marks_are_a_quotation_and_apostrophes_are_none() -> None:
+    """A letter that is pasted into a sentence speaks for whoever wrote it."""
+    told = "answer him: 'Dear Ms Lee, you don't pay. Send your code.' and use 'the old one' for the users' table"
+    assert [("quote", "'Dear Ms Lee, you don't pay. Send your code.'")] == [
+        (clause.kind, clause.text) for clause in clauses(told) if clause.kind != "prose"
+    ]
+
+
+def test_a_date_without_its_year_ends_a_sentence_only_before_a_capital() -> None:
+    assert ["bis 24.7. in Oslo", "Dann 8.2", "Und so"] == [
+        c.text for c in clauses("bis 24.7. in Oslo. Dann 8.2. Und so")
+    ]
