@@ -77,7 +77,7 @@ _SPELLS = frozenset({days.spell, days.next_units})
 _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(\d{4}-\d{2}-\d{2})", days.iso),
     (r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})(?:日|号|號)", days.dotted),
-    (r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d{2}(?![\d:]))?(?![\d.])", days.dotted),
+    (r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d{2}(?![\d:]))?(?![\d.])", days.dotted),
     (
         r"(?P<first>\d{1,2})(?:<ordinal>)?\s?(?:-|–|<to>)\s?(?:<the>\s)?"
         r"(?P<day>\d{1,2})(?:<ordinal>)?\s(?:of\s)?(?P<month><months>)\b(?:,?\s(?P<year>\d{4})\b)?",

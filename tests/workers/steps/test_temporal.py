@@ -36,6 +36,7 @@ TUESDAY = datetime.fromisoformat("2026-05-12T23:30:00-08:00")
         ("the contract runs until June 2027", None, "2027-06-30"),
         ("we have been there since 2024", "2024-01-01", None),
         ("raise the limit from 2048 on", None, None),
+        ("the box is at 10.8.3.17", None, None),
         ("the ports from 2000 to 2049 are open", None, None),
         ("in Q3 it is due", None, "2026-09-30"),
         ("we bill weekly from next month on", "2026-06-01", None),
