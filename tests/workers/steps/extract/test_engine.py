@@ -91,8 +91,8 @@ def test_two_weeks_before_that_is_counted_from_the_date_in_the_same_sentence() -
     [
         ("Remember that the spare key is under the mat. Also fix the build please", {"spare key"}),
         ("remember that the spare key is under the mat and then run the tests", {"spare key"}),
-        ("please remember that my sister is Odile, and can you check the logs?", {"Odile", "user's sister"}),
-        ("can you remember that my sister is Odile?", {"Odile", "user's sister"}),
+        ("please remember that my sister is Odile, and can you check the logs?", {"Odile"}),
+        ("can you remember that my sister is Odile?", {"Odile"}),
         ("kom ihåg att kassan är låst. Kör testerna nu", {"kassan"}),
         ("zapamiętaj, że klucz leży pod wycieraczką. Uruchom testy", {"user"}),
         ("merk dir, dass der Schlüssel unter der Matte liegt. Und jetzt bau bitte die Seite", {"user"}),
@@ -224,3 +224,101 @@ def test_languages_may_change_from_sentence_to_sentence() -> None:
         _turn("the api listens on port 8080 in all of our stages. die Datenbank läuft bei uns auf keller-pi")
     )
     assert {"runs_on_port", "on_host"} <= {candidate.predicate for candidate in found.candidates}
+
+
+def test_what_one_language_leaves_of_a_sentence_another_of_the_session_reads() -> None:
+    """Whoever mixes languages does so inside a sentence, where its words point to the wrong one."""
+    said = "our designer is Odile Brandt, die will jede Seite sehen bevor sie online geht"
+    found = extract(_turn(said), [_turn("unser backend ist in Go und liegt auf keller-pi")]).candidates
+    assert ("Odile Brandt", "has_role") in [(each.subject, each.predicate) for each in found]
+
+
+def test_a_memory_carries_the_words_of_its_sentence_that_it_does_not_say_itself() -> None:
+    """The port alone does not say which of the two hosts it is on."""
+    (port,) = extract(_turn("the test db is on quarry.internal port 6432, behind pgbouncer")).candidates
+    assert "6432" == port.value
+    assert "quarry.internal" in port.context
+    assert "pgbouncer" in port.context
+
+
+@pytest.mark.parametrize(
+    "text", ["my sister is Odile", "we are on kafka 3.9 since may", "my brother Piet does the books"]
+)
+def test_what_a_pattern_has_found_is_not_told_again_in_plain_words(text: str) -> None:
+    """Two memories of one sentence are two lines in the prompt that say the same."""
+    found = extract(_turn(text)).candidates
+    assert len({each.predicate for each in found}) == len(found)
+    assert not any(each.rule == "statement" for each in found)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "told"),
+    [
+        ("the meeting is on 4 June in the hall", "no, not in the hall, in the garden", "in the garden"),
+        ("the release branch is release/2.4", "sorry not 2.4, it's release/2.5", "release/2.5"),
+        ("the api listens on port 8080", "no, port 8081", "8081"),
+        ("Das Modell läuft auf dem Rechner von Frau Kehl", "nein, nicht Frau Kehl, der von Frau Uhl", "Frau Uhl"),
+        ("das Sommerfest ist am 12. September", "nein, am 19. September", "19. September"),
+        ("stämman är den 4 juni i tvättstugan", "nej, inte i tvättstugan, i samlingssalen", "samlingssalen"),
+        ("serwer nazywa się Kaktus", "nie, nie Kaktus, tylko Fikus", "Fikus"),
+        ("从6月1日起，服务器叫 heron", "不是 heron，是 crane", "crane"),
+    ],
+)
+def test_half_a_sentence_mends_the_statement_that_it_is_about(before: str, text: str, told: str) -> None:
+    """Alone it says nothing, and read as a rule it says what nobody meant: "wants no Frau Kehl"."""
+    found = extract(_turn(text), [_turn(before)]).candidates
+    assert any(told in f"{each.object} {each.value}" and each.corrects for each in found), found
+    assert not any(each.predicate == "wants" for each in found)
+    assert all(each.span in text for each in found)
+
+
+def test_a_correction_of_what_nobody_said_is_read_for_itself() -> None:
+    found = extract(_turn("not npm, we use pnpm"), [_turn("the meeting is on 4 June")]).candidates
+    assert any("pnpm" in each.object for each in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("remind me that the dentist is on june 2nd at 8:40", "2026-06-02"),
+        ("erinner mich bitte an den Elternabend am 3. Juni um 19 Uhr", "2026-06-03"),
+        ("påminn mig om utvecklingssamtalet den 3 juni kl 15", "2026-06-03"),
+        ("przypomnij mi o dentyście 2 czerwca o 8:40", "2026-06-02"),
+    ],
+)
+def test_what_the_user_wants_to_be_reminded_of_is_an_appointment_if_it_has_a_date(text: str, day: str) -> None:
+    (found,) = extract(_turn(text)).candidates
+    assert day in (str(found.valid_from)[:10], str(found.valid_to)[:10])
+    assert BlockType.PROJECT_STATE == found.type
+
+
+def test_a_reminder_without_a_date_is_a_wish_of_today() -> None:
+    assert () == extract(_turn("remind me of the name of that tool")).candidates
+
+
+@pytest.mark.parametrize(
+    "text", ["vlan 30 guests, vlan 40 servers", "laptop (plover), desktop (ibis)", "Ada 7, Piet 11"]
+)
+def test_names_with_a_value_each_are_kept_in_one_row(text: str) -> None:
+    """No verb says what they are, their likeness does."""
+    (found,) = extract(_turn(text)).candidates
+    assert (text, BlockType.ENTITY_RELATIONSHIP) == (found.object, found.type)
+
+
+@pytest.mark.parametrize(
+    "text", ["Berit is the treasurer, she wants the file as csv", "Kassören heter Berit, hon vill ha filen som csv"]
+)
+def test_what_she_wants_is_not_what_the_user_wants(text: str) -> None:
+    found = extract(_turn(text)).candidates
+    assert "Berit" in {each.subject for each in found}
+    assert "user" not in {each.subject for each in found}
+
+
+def test_a_refusal_in_a_list_of_things_stands_for_itself() -> None:
+    found = extract(_turn("stack: Godot 4.4, gdscript, no Docker")).candidates
+    assert [("Docker", True)] == [(each.object, each.negated) for each in found if each.predicate == "wants"]
+
+
+@pytest.mark.parametrize("text", ["don't ask", "not now", "the cache works", "I need your help with planning"])
+def test_a_fragment_is_neither_rule_nor_fact(text: str) -> None:
+    assert () == extract(_turn(text)).candidates

@@ -25,6 +25,8 @@ def _extract(text: str) -> Extraction:
         ("数据库用的是 Postgres 16", "uses_database", "Postgres 16"),
         ("API 部署在 maple-2 上", "on_host", "maple-2"),
         ("我叫王芳", "is_called", "王芳"),
+        ("测试环境在 10.0.0.9", "has_address", "10.0.0.9"),
+        ("后端用 Go 1.23,数据库 MySQL 8", "uses_database", "MySQL 8"),
         ("APIはポート8080で動いています", "runs_on_port", "8080"),
         ("サーバーのIPは10.0.0.4です", "has_address", "10.0.0.4"),
         ("データベースはPostgres 16です", "uses_database", "Postgres 16"),
@@ -83,3 +85,8 @@ def test_what_the_user_asks_to_remember_is_kept(text: str) -> None:
     found = _extract(text).candidates
     assert found
     assert all(each.explicit for each in found)
+
+
+def test_an_allergy_is_that_of_the_person_named() -> None:
+    found = [(each.subject, each.object) for each in _extract("我女儿叫小满，对花生过敏").candidates]
+    assert ("小满", "对花生过敏") in found

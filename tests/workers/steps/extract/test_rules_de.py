@@ -112,3 +112,18 @@ def test_ein_urlaub_hat_anfang_und_ende() -> None:
     candidate = _only("ich bin vom 6. bis 17. Juli im Urlaub")
     assert "2026-07-06" == str(candidate.valid_from and candidate.valid_from.date())
     assert "2026-07-17" == str(candidate.valid_to and candidate.valid_to.date())
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "object_"),
+    [
+        ("Ich bin Steuerberaterin in Gera", "user", "Steuerberaterin in Gera"),
+        ("ich promoviere in Jena über Moose", "user", "promoviere in Jena über Moose"),
+        ("nächste Woche wechseln wir auf Nomad", "pinnwand", "Nomad"),
+        ("Die Doku wird mit `make doku` gebaut", "Doku", "make doku"),
+        ("die Odile studiert Jura", "Odile", "studiert Jura"),
+    ],
+)
+def test_was_jemand_ist_und_tut(text: str, subject: str, object_: str) -> None:
+    found = [(each.subject, each.object) for each in _extract(text).candidates]
+    assert (subject, object_) in found

@@ -92,3 +92,18 @@ def test_przyjeta_propozycja_staje_sie_slowem_uzytkownika() -> None:
     before = Turn("i:0", "s", 0, AT, "gdzie to postawić?", "Mogę postawić usługę na porcie 8123. Czy mam tak zrobić?")
     (candidate,) = _extract("tak, zrób tak", (before,)).candidates
     assert ("runs_on_port", "8123") == (candidate.predicate, candidate.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "object_"),
+    [
+        ("Jestem redaktorką w Kurierze", "user", "redaktorką w Kurierze"),
+        ("piszę pracę o porostach", "user", "piszę pracę o porostach"),
+        ("żona ma na imię Halina", "Halina", "żona"),
+        ("moja córka Basia studiuje prawo w Gdańsku", "Basia", "studiuje prawo w Gdańsku"),
+        ("obrazy budujemy komendą `make obrazy`", "obrazy", "make obrazy"),
+    ],
+)
+def test_kim_jest_uzytkownik_i_co_robia_jego_bliscy(text: str, subject: str, object_: str) -> None:
+    found = [(each.subject, each.object) for each in _extract(text).candidates]
+    assert (subject, object_) in found

@@ -94,3 +94,18 @@ def test_ett_accepterat_forslag_blir_anvandarens() -> None:
     before = Turn("i:0", "s", 0, AT, "var ska den ligga", "Jag kan lägga tjänsten på port 8123. Ska jag göra det?")
     (candidate,) = _extract("ja, gör det", (before,)).candidates
     assert ("runs_on_port", "8123") == (candidate.predicate, candidate.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "object_"),
+    [
+        ("Jag är redaktör på Fjärden", "user", "redaktör på Fjärden"),
+        ("jag driver en liten butik i Lund", "user", "en liten butik i Lund"),
+        ("nästa vecka byter vi till Nomad", "anslagstavlan", "Nomad"),
+        ("sidorna byggs med `make sidor`", "sidorna", "make sidor"),
+        ("Berit studerar juridik i Umeå", "Berit", "studerar juridik i Umeå"),
+    ],
+)
+def test_vad_nagon_ar_och_gor(text: str, subject: str, object_: str) -> None:
+    found = [(each.subject, each.object) for each in _extract(text).candidates]
+    assert (subject, object_) in found

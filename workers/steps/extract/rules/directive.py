@@ -62,6 +62,8 @@ def _taste(text: str, pack: Pack, shelf: Category) -> Directive | None:
     if found is None or found.start() > _MOST_BEFORE_TASTE or not content_words(text[found.end() :]):
         return None
     where = text[: found.start()].strip(TRIM)
+    if where and where.split()[-1].casefold() in pack.pronouns["person"]:
+        return None  # "she wants it in German" is her taste
     what = text[found.end() :].strip(TRIM) + (f" ({where})" if where else "")
     if pack.match("first_dislike", text[found.start() :]):
         return Directive("wants", what, True, 0.85, shelf, "dislikes")

@@ -18,14 +18,22 @@ from .patterns import by_patterns
 from .pieces import expanded, mended
 from .run import Run
 from .stance import Why, stance
-from .statement import bare_slot, is_clear, parse
-from .weighing import fewest, stated, weight
+from .statement import bare_slot, is_bare_verb, is_clear, parse
+from .weighing import fewest, noted, stated, weight
 
 LONGEST_CONTEXT = 300
 """Characters of a clause that stand beside what was made of a piece of it."""
 
 
 def candidates_of(text: str, piece: str, clause: Clause, pack: Pack, run: Run) -> Iterator[Candidate]:
+    """What a piece states; each with the whole piece as its context where it says less than that."""
+    for each in _read(text, piece, clause, pack, run):
+        told = content_words(f"{each.subject} {each.predicate} {each.object}")
+        partial = not each.context and not set(content_words(text)) <= set(told)
+        yield replace(each, context=text[:LONGEST_CONTEXT]) if partial else each
+
+
+def _read(text: str, piece: str, clause: Clause, pack: Pack, run: Run) -> Iterator[Candidate]:
     """By patterns first; then a directive; then a plain statement, if it has weight."""
     draft = draft_of(piece, text, clause, pack, run)
     found = list(by_patterns(text, draft, pack, run.focus))
@@ -37,6 +45,8 @@ def candidates_of(text: str, piece: str, clause: Clause, pack: Pack, run: Run) -
         yield _wished(wish, draft)
         return
     said = bare_slot(text, run.focus) or parse(text, pack, run.focus)
+    if said is not None and is_bare_verb(said) and not draft.explicit:
+        return
     points = weight(text, said, draft, pack)
     if said is not None and said.kind != "user":
         run.focus.topic = said.subject
@@ -45,13 +55,22 @@ def candidates_of(text: str, piece: str, clause: Clause, pack: Pack, run: Run) -
     if said is not None and (points >= fewest(said) or draft.explicit):
         if said.kind == "person":
             run.focus.person = said.subject
-        yield stated(said, draft, points, text, pack, run.turn.at)
+        plain = stated(said, draft, points, text, pack, run.turn.at)
+        if not _repeats(plain, [candidate for _, candidate in found]):
+            yield plain
     elif (fragment := implied(text, pack)) is not None:
         yield _wished(fragment, draft)
     elif not found and (points >= 2 or draft.explicit) and len(content_words(text)) >= 2:
         # What somebody wants remembered and no project is known for is their own.
         whose = "user" if draft.explicit and run.focus.subject == NOBODYS else draft.subject
-        yield replace(draft, subject=whose, object=text.strip(TRIM), confidence=0.75)
+        yield noted(draft, whose, text, pack)
+
+
+def _repeats(plain: Candidate, found: list[Candidate]) -> bool:
+    """Whether a statement says in its own words what the patterns have found in the same piece."""
+    words = set(content_words(f"{plain.subject} {plain.object}"))
+    known = {word for each in found for word in content_words(f"{each.subject} {each.object}")}
+    return bool(found) and plain.value is None and 2 * len(words & known) >= len(words)
 
 
 def draft_of(piece: str, text: str, clause: Clause, pack: Pack, run: Run) -> Candidate:

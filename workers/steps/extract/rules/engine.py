@@ -19,7 +19,8 @@ from .focus import Focus, focus_of
 from .mentions import is_known, spoken_of
 from .pack import TRIM, Pack, load
 from .patterns import by_patterns
-from .pieces import expanded, mended, pieces, without_filler
+from .pieces import expanded, is_statement, mended, pieces, without_filler
+from .restated import restated
 from .run import Run
 from .spoken import in_fiction, language_of, languages_of, pack_of
 from .stance import Mood, Why, is_request, stance, unfit, without_dump
@@ -43,7 +44,7 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
     language = language_of(text, window)
     pack = load(language)
     mood = Mood(fiction=in_fiction(window))
-    run = Run(turn, text, focus_of(turn, window, pack), mood, languages_of(text, language, window))
+    run = Run(turn, text, focus_of(turn, window, pack), mood, languages_of(text, language, window), window)
     if cut:
         run.drop(f"{cut} characters of {len(turn.user_text)}", Why.CUT)
     if pasted:
@@ -95,7 +96,7 @@ def _clause(clause: Clause, pack: Pack, run: Run) -> None:
     if pack.has("sarcasm", text):
         run.mood.sarcasm = clause.sentence
     text = without_filler(text, pack)
-    if procedure(text, clause, pack, run):
+    if procedure(text, clause, pack, run) or _mends(clause, pack, run):
         return
     asked = False
     for n, piece in enumerate(parts := pieces(text, pack) if text else []):
@@ -114,6 +115,7 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: Run) -> Why | None:
     plain = without_filler(piece, pack)
     if tail := pack.find("tail", plain):
         plain = plain[: tail.start()].rstrip(TRIM) or plain
+    plain = _appointment(plain, pack, run) or plain
     why = stance(plain, clause, pack, run.mood)
     text, slipped = mended(plain, pack)
     text = expanded(text, pack)
@@ -125,6 +127,8 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: Run) -> Why | None:
     if why is None and _only_dates(clause.text if clause.text.endswith(piece) else piece, clause, pack, run):
         return None
     found = list(candidates_of(text, piece, clause, pack, run)) if why is None else []
+    if not found and why is None:
+        found = _in_another_language(piece, clause, pack, run)
     for name, kind in names_in(text, pack):
         run.focus.saw(name, kind)
     if (named := pack.find("named_last", text)) and not is_known(named["name"], pack.language):
@@ -142,6 +146,37 @@ def _piece(piece: str, clause: Clause, pack: Pack, run: Run) -> Why | None:
     if found and found[-1].subject != "user":
         run.focus.topic = found[-1].subject
     return why
+
+
+def _appointment(text: str, pack: Pack, run: Run) -> str | None:
+    """What the user wants to be reminded of, if it has a date: no wish of today."""
+    if (asked := pack.match("remind", text)) is None:
+        return None
+    held = temporal.validity(text, run.turn.at, pack.language, anchor=run.named)
+    return None if held.valid_from is None and held.valid_to is None else text[asked.end() :].strip(TRIM)
+
+
+def _mends(clause: Clause, pack: Pack, run: Run) -> bool:
+    """Whether a clause is half a sentence that mends an earlier one: then that one is told anew."""
+    said = restated(clause.text, run.text[: clause.start], run.window, pack)
+    if said is None:
+        return False
+    found = list(candidates_of(expanded(without_filler(said, pack), pack), clause.text, clause, pack, run))
+    run.candidates += [replace(each, corrects=True, entities=spoken_of(each, said, pack, run.focus)) for each in found]
+    return bool(found)
+
+
+def _in_another_language(piece: str, clause: Clause, pack: Pack, run: Run) -> list[Candidate]:
+    """What a piece states to the other languages that the user mixes in."""
+    for other in map(load, sorted(run.languages - {pack.language})):
+        if other is None or not is_statement(piece, other):
+            continue
+        plain = expanded(without_filler(piece, other), other)
+        if stance(plain, clause, other, run.mood) is not None or is_request(plain, other):
+            continue
+        if found := list(candidates_of(plain, piece, clause, other, run)):
+            return found
+    return []
 
 
 def _only_dates(text: str, clause: Clause, pack: Pack, run: Run) -> bool:

@@ -21,7 +21,8 @@ def pieces(text: str, pack: Pack) -> list[str]:
         piece = text[joint.end() : following.start() if following else len(text)]
         before = text[cuts[-1] : joint.start()]
         same_subject = joint[0].isspace() and not pack.has("subordinate", before)
-        if _stands_alone(piece, pack, same_subject=same_subject) and is_statement(before, pack):
+        states = is_statement(before, pack) or pack.match("directive_none", piece) is not None
+        if states and _stands_alone(piece, pack, same_subject=same_subject):
             cuts.append(joint.end())
     return [text[a:b].strip(", ") for a, b in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -21,6 +22,7 @@ class Run:
     focus: Focus
     mood: Mood
     languages: frozenset[str]
+    window: Sequence[Turn] = ()
     named: date | None = None
     latest: tuple[int, int] = (-1, 0)
     candidates: list[Candidate] = field(default_factory=list)

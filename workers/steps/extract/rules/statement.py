@@ -104,6 +104,11 @@ def is_clear(said: Statement, pack: Pack) -> bool:
     return len(words) == 1 or not (any(word in talks for word in words) or words[-1] in points)
 
 
+def is_bare_verb(said: Statement) -> bool:
+    """Whether a verb is all that is said of its subject: "the cache works"."""
+    return said.predicate == "behaves" and said.object.casefold() == said.said
+
+
 def _is_mixed(left: str, pack: Pack) -> bool:
     """Whether the words before a verb hold a second subject: then they are a clause, or talk to the agent."""
     words = left.casefold().split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime
 
@@ -9,10 +10,15 @@ from nextlevel.lang.tokens import content_words
 from nextlevel.model import BlockType, Candidate, Category, EntityType
 
 from ... import predicates, temporal
-from .pack import Pack
+from .pack import TRIM, Pack
 from .patterns import bare_value, ends_on, with_entity
 from .statement import Statement
 
+_COMMA = re.compile(r",\s+")
+_ENTRY = re.compile(
+    r"(?:[\w-]+ ){1,3}\d+(?: [\w-]+){0,2}|(?:[\w-]+ ){1,3}\([\w -]+\)|[\w-]+ ?= ?[\w-]+(?: [\w-]+){0,2}"
+)
+"""One entry of a table that is told in a row: a name with a number, with a name in brackets, or with a sign."""
 _PLAIN = frozenset({"is", "has", "behaves", "does", "noted"})
 _OF_TODAY = frozenset({"is", "has", "does", "noted"})
 
@@ -24,13 +30,19 @@ def weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> i
     points = min(2, len(draft.entities)) + (draft.valid_from is not None or draft.valid_to is not None)
     points += pack.has("standing", text) + pack.has("quirk", text)
     if said is None:
-        return points + any(c.isdigit() for c in text)
+        return points + any(c.isdigit() for c in text) + 2 * _is_table(text)
     points += 2 * (said.value is not None)
     points += said.predicate not in _PLAIN and said.kind != "user"
     points += said.kind == "person" or any(c.isdigit() for c in text)
     points += said.subject[:1].isupper() and pack.language == "en"
     points += said.said == ":" or said.subject.startswith("user's ")
     return points
+
+
+def _is_table(text: str) -> bool:
+    """Whether a text is names with a value each: "vlan 30 guests, vlan 40 servers", "laptop (plover), nas (ibis)"."""
+    items = _COMMA.split(text)
+    return len(items) > 1 and all(_ENTRY.fullmatch(item) for item in items)
 
 
 def fewest(said: Statement) -> int:
@@ -68,12 +80,24 @@ def stated(said: Statement, draft: Candidate, points: int, text: str, pack: Pack
     )
 
 
+def noted(draft: Candidate, subject: str, text: str, pack: Pack) -> Candidate:
+    """The candidate of a piece that has weight and no form: its words as they stand."""
+    type_ = draft.type
+    if _is_table(text):
+        type_ = BlockType.ENTITY_RELATIONSHIP
+    elif type_ is BlockType.LEARNED_PATTERN and (draft.valid_from or draft.valid_to) and not pack.has("standing", text):
+        type_ = BlockType.PROJECT_STATE
+    return replace(draft, type=type_, subject=subject, object=text.strip(TRIM), confidence=0.75)
+
+
 def _kind(said: Statement, draft: Candidate, text: str, pack: Pack) -> BlockType:
     """The type of a statement whose predicate leaves it open."""
     lasts = pack.has("standing", text)
     if draft.type is BlockType.PROCEDURAL and said.kind != "person":
         return BlockType.PROCEDURAL
     if lasts and (said.kind == "user" or pack.has("formatting", text)) and said.predicate != "is":
+        return BlockType.USER_PREFERENCE
+    if said.said == ":" and pack.has("formatting", text):
         return BlockType.USER_PREFERENCE
     if (draft.valid_from or draft.valid_to) and not lasts:
         return BlockType.PROJECT_STATE
