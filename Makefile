@@ -8,7 +8,7 @@ UV     := uv==0.13.9
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev host peers demo test test-browser bench-sync-turn bench-prefetch bench-locomo bench-locomo-peers bench-pipeline bench-store bench-extraction bench-precision bench-host check fix dist clean links
+.PHONY: help setup dev host peers demo test test-browser bench-sync-turn bench-ladder bench-prefetch bench-locomo bench-locomo-peers bench-pipeline bench-store bench-extraction bench-precision bench-host check fix dist clean links
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,9 @@ test-browser: dev ## drive the dashboard with Chromium, which is installed where
 
 bench-sync-turn: setup ## how long the plugin holds up the host at a turn's end, beside a bare insert (2 minutes)
 	@$(BIN)/python -m bench.sync_turn $(ARGS)
+
+bench-ladder: setup ## how long recall holds up a turn while Redis, the service or both are away, slow or silent (1 minute)
+	@$(BIN)/python -m bench.ladder $(ARGS)
 
 bench-prefetch: setup host peers ## how long recall holds up a turn, beside bare round trips and other memories (12 minutes)
 	@$(BIN)/python -m bench.prefetch $(ARGS)

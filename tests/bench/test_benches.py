@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BENCHES = ("sync_turn", "prefetch", "pipeline", "store", "host")
+BENCHES = ("sync_turn", "ladder", "prefetch", "pipeline", "store", "host")
 WITHIN_S = 300  # seconds where nobody else is busy; what it waits for are conditions
 
 pytestmark = [pytest.mark.journey, pytest.mark.timeout(WITHIN_S)]
