@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +150,25 @@ async def test_two_names_of_one_thing_are_joined_and_taken_apart(person: Person)
     assert (code, out.split()[0]) == (0, "quayside-api")
     code, out = await person.types("entity", "merge", "harbour-api", "nothing of that name")
     assert (code, out.count("\n")) == (1, 1)
+
+
+async def test_notes_are_brought_in_looked_up_and_taken_out(person: Person, tmp_path: Path) -> None:
+    """A library beside memory: each line says which of the two it is from."""
+    (tmp_path / "quay.md").write_text(
+        "# Quay\n## Fuel\nThe quay's diesel pump closes at six. See [[harbour office]].\n"
+    )
+    code, out = await person.types("import", "markdown", str(tmp_path))
+    assert code == 0, out
+    assert "1 notes: 1 new" in out
+    _, out = await person.types("recall", "when does the quay's diesel pump close?", "--json")
+    [found] = [item for item in json.loads(out)["items"] if item["tier"] == "library"]
+    assert "quay.md › Quay › Fuel: \"The quay's diesel pump closes at six." in found["text"]
+    assert "library" in (await person.types("recall", "when does the quay's diesel pump close?"))[1]
+    assert "harbour office" in (await person.types("graph", "quay"))[1]
+    code, out = await person.types("forget", "diesel pump of the quay", "--yes")
+    named = f"document:{found['document']['id']}"
+    assert f"quay.md speaks of it: nextlevel forget {named}" in out
+    assert (0, "forgotten: 1\n") == await person.types("forget", named)
+    assert "diesel" not in (await person.types("recall", "when does the quay's diesel pump close?"))[1]
+    code, out = await person.types("import", "markdown", str(tmp_path))
+    assert "left out: 'quay.md' (forgotten; it comes back once it changes)" in out
