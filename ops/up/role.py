@@ -14,27 +14,16 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
-from pathlib import Path
 
 STOP_WITHIN_S = 5.0
 
 
 def main() -> None:
     module, niceness = sys.argv[1:]
-    _be_nice(int(niceness))
+    os.nice(int(niceness))
     threading.Thread(target=_end_with_parent, daemon=True, name="end-with-parent").start()
     sys.argv = [module]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
-
-
-def _be_nice(niceness: int) -> None:
-    os.nice(niceness)
-    # Linux shares a busy machine out by session first, if it has autogroups, and `up` makes each role a session of its
-    # own: between roles the niceness of the process then counts for nothing.
-    if os.getsid(0) == os.getpid():
-        with suppress(OSError):  # no Linux, or one without autogroups
-            Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def _end_with_parent() -> None:
