@@ -66,6 +66,10 @@ class Config:
         return bool(self.home) and Path(self.home) != home
 
 
+class NewerConfig(ValueError):
+    """The file was written by a newer version, and may mean what this one does not know."""
+
+
 def path_of(home: Path) -> Path:
     return home / "nextlevel" / "config.json"
 
@@ -74,7 +78,8 @@ def load(home: Path) -> Config:
     """The home's configuration. No file: an unenrolled home, which keeps its turns until it is enrolled.
 
     Raises:
-        ValueError: the file is not what `install` writes; the message names file and field.
+        NewerConfig: a newer version wrote the file.
+        ValueError: it is not what `install` writes; the message names file and field.
     """
     path = path_of(home)
     try:
@@ -98,6 +103,8 @@ def _checked(document: Any, path: Path) -> Config:
         if type(value) is not type(default):
             raise ValueError(f"{path}: {name} must be {type(default).__name__}")
         known[name] = value
+    if known["version"] > Config().version:
+        raise NewerConfig(f"{path} was written by a newer version of nextlevel; run its `nextlevel hermes install`")
     if known["recall_mode"] not in RECALL_MODES:
         raise ValueError(f"{path}: recall_mode is one of {', '.join(RECALL_MODES)}")
     if not re.fullmatch(r"(?:\d+-\d+,)*(?:\d+-\d*)?", known["pauses"]):

@@ -19,7 +19,7 @@ import nextlevel
 from nextlevel.errors import Misconfigured
 
 from . import VERSION
-from .config import Config, hosts_recall_mode, load, new_install_id, path_of, save
+from .config import Config, NewerConfig, hosts_recall_mode, load, new_install_id, path_of, save
 
 NAME = "nextlevel"
 CLOSURE = (
@@ -67,10 +67,15 @@ def prepare(home: Path, *, service_url: str, redis_url: str) -> Config:
     Addresses change, and the recall mode where the host's own configuration names one.
 
     The token is left to the caller, who alone knows the secret.
+
+    Raises:
+        Misconfigured: a newer version enrolled this home.
     """
     home = home.resolve()
     try:
         known = load(home)
+    except NewerConfig as error:
+        raise Misconfigured(str(error)) from error
     except ValueError:
         known = Config()  # what can't be read is written anew
     if known == Config() or known.copied(home):

@@ -29,7 +29,7 @@ def enrol(tmp_path: Path) -> Iterator[Enrol]:
     made: list[homes.Home] = []
 
     def write(**fields: Any) -> homes.Home:
-        path = (tmp_path / "home").resolve()
+        path = (tmp_path / "Zuhause für 日本").resolve()  # as people name folders
         path.mkdir(exist_ok=True)
         # Patient: which rung answers must not depend on how busy the machine is.
         save(path, Config(**{"install": "k3v9wq", "home": str(path), "token": "tok", "prefetch_ms": 2_000, **fields}))

@@ -27,7 +27,7 @@ CONTEXT = f"{HEADER}\n- waldseilgarten-crm: docker-compose on port 8080 (since 1
 @pytest.fixture
 def home(tmp_path: Path, service: Service, valkey: TestValkey, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the agent with the plugin in it, enrolled at a service that knows one thing."""
-    made = (tmp_path / "hermes").resolve()
+    made = (tmp_path / "hermes für 日本").resolve()
     made.mkdir()
     (made / "config.yaml").write_text("memory:\n  provider: nextlevel\n")
     monkeypatch.setattr(installer, "hermes_python", hermes.python)

@@ -32,7 +32,8 @@ def pythons() -> list[str]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    made = tmp_path / "hermes"
+    """Where a path has a space and letters of other alphabets."""
+    made = tmp_path / "hermes für 日本"
     made.mkdir()
     return made.resolve()
 
@@ -195,6 +196,7 @@ def test_uninstalling_keeps_what_was_kept(installed: Path) -> None:
         ("[]", "not a JSON object"),
         ('{"install": 7}', "install must be str"),
         ('{"recall_mode": "loud"}', "hybrid, context, tools"),
+        ('{"version": 2, "install": "k3v9wq"}', "written by a newer version"),
         ('{"prefetch_ms": 1}', "between 10 and 2000"),
         ('{"service_url": "redis://x"}', "service_url: 'redis://x' is not http"),
         ('{"redis_url": "http://x"}', "redis_url: http:// is not redis"),
@@ -207,6 +209,15 @@ def test_a_wrong_configuration_names_file_and_field(home: Path, text: str, compl
     with pytest.raises(ValueError, match=complaint):
         load(home)
     assert complaint in "\n".join(status.lines(home))
+
+
+def test_a_home_that_a_newer_version_enrolled_is_left_to_it(home: Path) -> None:
+    """To enrol it anew would begin its memory anew."""
+    path_of(home).parent.mkdir()
+    path_of(home).write_text('{"version": 2, "install": "k3v9wq"}')
+    with pytest.raises(Misconfigured, match="newer version"):
+        prepare(home, service_url="", redis_url="")
+    assert "k3v9wq" in path_of(home).read_text()
 
 
 def test_a_number_that_the_settings_page_stored_as_text_is_read(home: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import pwd
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +182,55 @@ def test_a_full_disk_is_told_once_and_the_chat_goes_on(enrol: Enrol, agent: Agen
     assert 2 == home.counters["sync_turn_failed"]
     here = json.loads(provider.handle_tool_call("nextlevel_stats", {}))["this_machine"]
     assert (1, True) == (here["events"], "the disk is full" in here["last_error"])
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["a new home", "with turns in it"])
+def test_in_a_read_only_home_the_chat_goes_on_without_memory(
+    enrol: Enrol, agent: Agent, readable: Path, before: bool
+) -> None:
+    """It is told once, with what to do; once it may be written, it is."""
+    home, warnings = homes.of(readable), list[str]()
+    if before:
+        agent(home).sync_turn("before", "ok")
+        home.database.close()
+    with read_only(readable):
+        provider = agent(home, warning_callback=warnings.append)
+        for _ in range(2):
+            assert isinstance(provider.prefetch("what was before?"), str)
+            provider.sync_turn("lost", "ok")
+        assert "error" in json.loads(provider.handle_tool_call("nextlevel_remember", {"text": "the api is new"}))
+        home.database.close()
+    assert 1 == len(warnings)
+    assert "this turn was not remembered" in warnings[0]
+    assert any(word in warnings[0] for word in ("writable for this user", "Permission denied"))
+    provider.sync_turn("after", "ok")
+    assert ["before"] * before + ["after"] == [event["user_text"] for event in events(home)]
+    home.database.close()
+
+
+@pytest.fixture
+def readable() -> Iterator[Path]:
+    """A home outside of pytest's own folders, which nobody else may look into."""
+    with tempfile.TemporaryDirectory() as made:
+        yield Path(made).resolve()
+
+
+@contextmanager
+def read_only(home: Path) -> Iterator[None]:
+    """Nobody may write into it; root always may, and is somebody else meanwhile."""
+    paths = [home, *home.rglob("*")]
+    modes = [path.stat().st_mode for path in paths]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    if root := os.geteuid() == 0:
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        for path, mode in zip(paths, modes, strict=True):
+            path.chmod(mode)
 
 
 def test_a_damaged_short_term_memory_is_begun_anew_and_said_aloud(enrol: Enrol, agent: Agent) -> None:
