@@ -143,8 +143,6 @@ async def retry_one(services: Services, conn: Connection, letter: Letter) -> str
         if not await letters.requeue(conn, letter.tenant_id, letter.turn_id):
             await letters.remove(conn, letter.id)  # retried or undone meanwhile: there is nothing left to decide
         return None
-    if letter.tenant_id is not None:
-        return "its number is taken by the quarantined turn: its sender has to tell it again"
     if not letter.whole or letter.input is None:
         return "not all of its input was kept: its sender has to tell it again"
     field = _field(letter.input)

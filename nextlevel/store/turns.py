@@ -48,10 +48,10 @@ class Claim:
 async def receive(conn: Connection, event: Event, scope: Scope) -> tuple[str, str]:
     """Take one event in under its owner. Returns the id it is filed under and how it went.
 
-    `received` or `skipped` (new), `duplicate` (this very turn is there), `forked` (another turn had taken its number:
-    it is filed under `<install>~<fp8>`, and the receipt orders a new install id).
+    `received` or `skipped` (new, or quarantined until now), `duplicate` (this very turn is there), `forked` (another
+    turn had taken its number: it is filed under `<install>~<fp8>`, and the receipt orders a new install id).
     """
-    state = await _insert(conn, event, scope)
+    state = await _insert(conn, event, scope) or await _insert(conn, event, scope, statement=SQL.turns.receive_again)
     if state is not None:
         await _note(conn, event, scope)
         return event.id, state
@@ -73,7 +73,9 @@ async def _fork(conn: Connection, event: Event, scope: Scope) -> tuple[str, str]
     return forked.id, "forked"
 
 
-async def _insert(conn: Connection, event: Event, scope: Scope, *, broken: str | None = None) -> str | None:
+async def _insert(
+    conn: Connection, event: Event, scope: Scope, *, broken: str | None = None, statement: str = SQL.turns.receive
+) -> str | None:
     state, reason = "received", None
     if broken is not None:
         state, reason = "quarantined", broken[:500]
@@ -82,7 +84,7 @@ async def _insert(conn: Connection, event: Event, scope: Scope, *, broken: str |
     at = moment(event.at)
     offset = at.utcoffset() or timedelta()
     done: str | None = await conn.fetchval(
-        SQL.turns.receive,
+        statement,
         scope.tenant_id,
         event.id,
         event.install,

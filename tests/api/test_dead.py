@@ -102,19 +102,17 @@ async def test_what_never_became_a_turn_is_published_again_as_it_came(app, as_op
 
 
 @pytest.mark.parametrize(
-    ("raw", "tenant", "why"),
+    ("raw", "why"),
     [
-        (b"{" + b"x" * LONGEST_INPUT, False, "not all of its input was kept"),
-        (None, False, "not all of its input was kept"),
-        (b"{'no': json", False, "can't be read"),
-        (b"{}", True, "number is taken"),
+        (b"{" + b"x" * LONGEST_INPUT, "not all of its input was kept"),
+        (None, "not all of its input was kept"),
+        (b"{'no': json", "can't be read"),
     ],
 )
-async def test_what_can_not_be_retried_stays_and_says_why(app, as_operator, raw, tenant, why):
+async def test_what_can_not_be_retried_stays_and_says_why(app, as_operator, raw, why):
     """Half an event would be quarantined again, or worse: taken in."""
     services = app.state.services
-    tenant_id = (await scope(services.db)).tenant_id if tenant else None
-    await quarantine(services, raw, tenant_id=tenant_id)
+    await quarantine(services, raw)
     done = (await as_operator.post("/v1/dead/retry", json={"up_to": 10**9})).json()
     assert 0 == done["done"]
     assert why in next(iter(done["left"]))

@@ -59,6 +59,27 @@ async def test_a_quarantined_number_is_no_gap(bench):
     assert (2, []) == (ack["mark"], ack["gaps"])
 
 
+async def test_an_event_of_a_newer_plugin_waits_for_a_service_that_can_read_it(bench, monkeypatch):
+    """Refused by name, and kept: told again after the upgrade it is the turn that it was, under its number."""
+    newer = raw(v=2, id="home:1")
+    await publish_raw(bench, {"e": newer})
+    await bench.tell(event(seq=2))
+    [letter] = await bench.rows("SELECT reason, input FROM dead_letters")
+    assert "v=2; this reader knows [1]" in letter["reason"]
+
+    await publish_raw(bench, {"e": letter["input"]})
+    await bench.ingest()
+    assert "quarantined" == (await bench.states())["home:1"]
+    monkeypatch.setattr("nextlevel.event.READABLE_VERSIONS", frozenset({1, 2}))
+    for _ in range(2):
+        await publish_raw(bench, {"e": letter["input"]})
+        await bench.ingest()
+    assert {"home:1": "received", "home:2": "received"} == await bench.states()
+    [row] = await bench.rows("SELECT user_text, session FROM turns WHERE id = 'home:1'")
+    told = json.loads(newer)
+    assert (told["user_text"], told["session"]) == (row["user_text"], row["session"])
+
+
 async def test_a_strangers_event_is_quarantined_on_a_shared_service(bench):
     bench.ctx.settings = bench.ctx.settings.model_copy(update={"accept_unenrolled": False})
     await bench.tell(event(install="stranger", seq=1))

@@ -18,6 +18,22 @@ SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
 ON CONFLICT DO NOTHING
 RETURNING state;
 
+-- name: receive_again
+-- Take in the event of a turn that was quarantined since nobody here could read it, and that can be read by now. Nothing is
+-- returned where it was not. Parameters as of `receive`.
+UPDATE turns t
+   SET fp = $5, kind = $6, lane = $7, user_id = $8, profile_scope = $9, user_scope = $10, profile = $11, session = $12,
+       ordinal = $13, at = greatest(least($14::timestamptz, clock_timestamp() + interval '5 minutes'), '1970-01-01Z'),
+       utc_offset_min = $15, user_text = $16, assistant_text = $17, tools = $18, meta = $19, body = $20,
+       received_at = clock_timestamp(), duplicate_of = twin.id,
+       state = CASE WHEN twin.id IS NULL THEN $21::text ELSE 'skipped' END,
+       reason = CASE WHEN twin.id IS NULL THEN $22::text ELSE 'the same turn as ' || twin.id END,
+       finished_at = CASE WHEN twin.id IS NOT NULL OR $21 NOT IN ('received') THEN clock_timestamp() END
+  FROM (SELECT) one
+  LEFT JOIN turns twin ON twin.tenant_id = $1 AND twin.user_id = $8 AND twin.fp = $5 AND twin.duplicate_of IS NULL AND twin.id <> $2
+ WHERE t.tenant_id = $1 AND t.id = $2 AND t.install = $3 AND t.seq = $4 AND t.state = 'quarantined' AND t.fp = 'quarantined:' || $2
+RETURNING t.state;
+
 -- name: known
 -- $1 tenant · $2 id
 SELECT fp, state FROM turns WHERE tenant_id = $1 AND id = $2;
