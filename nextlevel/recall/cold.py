@@ -48,7 +48,9 @@ class ColdScope:
     async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
         async with self.db.memory(self.scope) as conn:
             known = [*await search.named(conn, self.scope, names), *await search.names_of_merged(conn, self.scope)]
-        return Names(known).find(names, said)
+            found = Names(known).find(names, said)
+            spoken_of = await search.spoken_of(conn, self.scope, {entity for _, entity in found})
+        return [(name, entity) for name, entity in found if entity in spoken_of]
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         async with self.db.memory(self.scope) as conn:

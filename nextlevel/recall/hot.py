@@ -113,7 +113,7 @@ class HotScope:
         return Nearest(holding, nearest.mean, nearest.blocks)
 
     async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
-        return self._names.find(names, said)
+        return [(name, entity) for name, entity in self._names.find(names, said) if entity in self._with_entity]
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         """Nearest and newest first, so that a second step is only taken where the first found too few."""

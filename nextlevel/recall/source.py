@@ -56,7 +56,10 @@ class Source(Protocol):
     async def by_vector(self, vector: Vector) -> Nearest: ...
 
     async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
-        """Which of these are some entity's name, with that entity; and merged ones by names that hold a word `said`."""
+        """Which of these are some entity's name, with that entity; and merged ones by names that hold a word `said`.
+
+        Only of what some block here speaks of: a name that a document alone knows leads nowhere, and hides no other.
+        """
         ...
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:

@@ -143,6 +143,12 @@ async def named(conn: Connection, scope: Scope, names: Collection[str]) -> list[
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 
+async def spoken_of(conn: Connection, scope: Scope, entities: Collection[UUID]) -> set[UUID]:
+    """Those of the entities that some block of this wall speaks of."""
+    rows = await conn.fetch(SQL.search.spoken_of, scope.tenant_id, list(entities)) if entities else []
+    return {row["entity_id"] for row in rows}
+
+
 async def names_of_merged(conn: Connection, scope: Scope) -> list[tuple[str, UUID]]:
     """Each name, in normal form, of the entities into which others were merged by hand."""
     rows = await conn.fetch(SQL.search.names_of_merged, scope.tenant_id, scope.user_id)

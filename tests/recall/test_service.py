@@ -8,11 +8,13 @@ import pytest
 
 from nextlevel.cache import Cache, keys
 from nextlevel.errors import StoreUnreachable, UnknownInstallation
+from nextlevel.library import document_of
 from nextlevel.model import BlockStatus, BlockType, EntityType
 from nextlevel.recall import Mode, Recall
 from nextlevel.recall.answer import Rung
 from nextlevel.safety.markers import HEADER
 from nextlevel.settings import Settings
+from nextlevel.store import library
 from nextlevel.store.pool import Database
 from tests.recall.conftest import question
 from tests.support.memory import JUNE, person
@@ -357,3 +359,17 @@ async def test_many_who_ask_the_same_share_one_answer(nele, ask, recall, cache):
     answers = await asyncio.gather(*(ask("which port does the crm run on?") for _ in range(10)))
     assert {answer.rung for answer in answers} == {Rung.SQL}
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("rung", ["sql", "hot"])
+async def test_a_name_that_only_a_document_knows_hides_no_other(nele, ask, hot, rung):
+    """A note called "Waldseilgarten CRM" must not take the crm's facts away from who asks for the crm."""
+    await nele.tell("crm", "runs_on_port", "8080")
+    note = document_of("waldseilgarten crm.md", "[[birch-2]]", hash=b"0" * 32, changed_at=JUNE, project=None)
+    async with nele.db.memory(nele.scope) as conn:
+        await library.put(conn, nele.scope, "/notes", note.document)
+    await nele.tell("shop", "runs_on_port", "8091")
+    asked = hot if rung == "hot" else ask
+    answer = await asked("which port does the waldseilgarten crm run on?", nele)
+    [graph] = [item.channels["graph"] for item in answer.items if item.block.object == "8080"]
+    assert (Rung(rung), 1.0) == (answer.rung, graph)

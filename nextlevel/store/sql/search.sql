@@ -57,6 +57,10 @@ SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $
 -- $1 tenant · $2 user · $3 aliases in normal form
 SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND alias = ANY ($3);
 
+-- name: spoken_of
+-- $1 tenant · $2 entities
+SELECT DISTINCT entity_id FROM mentions WHERE tenant_id = $1 AND entity_id = ANY ($2);
+
 -- name: names_of_merged
 -- Every name of the entities into which others were merged.
 -- $1 tenant · $2 user
