@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import shutil
 import sys
@@ -156,4 +157,17 @@ def _agent(home: dict[str, Any]) -> list[Finding]:
     for bare in home.get("without_plugin", []):
         says = f"the profile {bare} names nextlevel as its memory, and has no plugin: it remembers nothing"
         findings.append(broken(link, says, f"nextlevel hermes install --home {bare}"))
+    if len(pids := _that_have_open(Path(path) / "nextlevel" / "shortterm.db")) > 1:
+        says = f"{path} is used by processes {', '.join(map(str, pids))} at once: they take turns at writing"
+        findings.append(ok(link, says))
     return findings or [ok(link, f"{path}: plugin {home['plugin']}, {waiting} turns wait")]
+
+
+def _that_have_open(file: Path) -> list[int]:
+    """The processes that have a file open, as far as we may look into them."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if any(each.path == str(file) for each in process.open_files()):
+                found.append(process.pid)
+    return found

@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import pwd
+import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -195,6 +197,11 @@ async def test_agents_with_an_old_plugin_and_a_stuck_outbox(tmp_path: Path, monk
     assert "nextlevel relay" in stuck.cure
     assert "Connection refused" in refused.says
 
+    with ExitStack() as both:
+        for _ in range(2):
+            both.enter_context(holding(home.resolve() / "nextlevel" / "shortterm.db"))
+        assert any("at once" in finding.says for finding in await found("agents", load()))
+
     (cloned := home / "profiles" / "work").mkdir(parents=True)
     (cloned / "config.yaml").write_text("memory:\n  provider: nextlevel\n")
     (bare,) = [finding for finding in await found("agents", load()) if "has no plugin" in finding.says]
@@ -205,6 +212,19 @@ async def test_agents_with_an_old_plugin_and_a_stuck_outbox(tmp_path: Path, monk
     await tell(home, "We deploy on Fridays.", at=datetime.now(UTC))
     (aside,) = [finding for finding in await found("agents", load()) if "damaged" in finding.says]
     assert (State.WEAK, True) == (aside.state, "delete that file" in aside.cure)
+
+
+@contextmanager
+def holding(file: Path) -> Iterator[None]:
+    """A process that has a file open."""
+    code = "import sys; file = open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    process = subprocess.Popen([sys.executable, "-c", code, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    try:
+        yield
+    finally:
+        process.communicate()
 
 
 async def test_no_agent_at_all(ours: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

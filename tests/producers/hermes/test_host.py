@@ -12,8 +12,8 @@ from redis import Redis as Client
 from nextlevel.event import decode
 from nextlevel.producers.hermes import VERSION
 from nextlevel.producers.hermes import install as installer
-from nextlevel.producers.hermes.config import Config
-from nextlevel.producers.hermes.install import install, prepare
+from nextlevel.producers.hermes.config import Config, path_of
+from nextlevel.producers.hermes.install import install, prepare, uninstall
 from nextlevel.producers.hermes.provider import SYSTEM_PROMPT_BLOCK
 from nextlevel.producers.hermes.schemas import NAMES
 from nextlevel.safety.markers import HEADER, UNAVAILABLE
@@ -76,6 +76,11 @@ def test_the_hosts_own_commands_set_it_up_and_tell_its_state(home: Path) -> None
     assert "remembers nothing" in hermes.command(home, "nextlevel", "pause")
     assert "paused" in hermes.command(home, "nextlevel", "status")
     assert "remembers again" in hermes.command(home, "nextlevel", "resume")
+    assert "nextlevel" in hermes.command(home, "memory", "status")
+    hermes.command(home, "memory", "off")
+    assert "provider: nextlevel" not in (home / "config.yaml").read_text()
+    assert uninstall(home)
+    assert [path_of(home)] == [each for each in home.rglob("*nextlevel*/*") if each.is_file()], "the enrolment stays"
 
 
 def test_setting_up_takes_the_hosts_recall_mode_and_status_says_whose_word_counts(home: Path) -> None:
