@@ -57,6 +57,19 @@ def test_a_turn_is_on_the_disk_when_the_hook_returns_and_sent_when_the_host_ends
     assert ("cli", VERSION) == (sent.meta["platform"], sent.meta["plugin"])
 
 
+def test_a_turn_waits_for_the_disk_once(enrol: Enrol, agent: Agent) -> None:
+    """The host waits with it: redaction, index and outbox are one transaction."""
+    home = enrol()
+    provider, statements = agent(home), list[str]()
+    provider.sync_turn("the first one of a session", "ok")
+    with home.database.reading() as connection:
+        connection.set_trace_callback(statements.append)
+    provider.sync_turn("the api runs on port 8080", "Noted.", messages=[{}] * 4)
+    with home.database.reading() as connection:
+        connection.set_trace_callback(None)
+    assert 1 == statements.count("COMMIT")
+
+
 def test_the_session_comes_with_the_turn(enrol: Enrol, agent: Agent) -> None:
     """After /new, /resume and compaction the instance's own memory of it is old."""
     home = enrol()
@@ -281,9 +294,10 @@ def test_an_instance_for_each_message_costs_no_thread_and_no_connection(
     assert 1 <= len(databases) <= 3, "the file, its log, its index"
 
 
-def test_two_homes_of_one_process_keep_to_themselves(tmp_path: Path) -> None:
-    """The desktop app serves many profiles; the plugin's module is loaded once, from the first."""
+def test_two_homes_of_one_process_keep_to_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The desktop app serves many profiles; the module is loaded once, and the process has a home of its own."""
     found = []
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "the process's"))
     for name in ("private", "work"):
         provider = Provider()
         provider.initialize("s1", hermes_home=str(tmp_path / name), agent_identity=name)
@@ -292,6 +306,7 @@ def test_two_homes_of_one_process_keep_to_themselves(tmp_path: Path) -> None:
         found.append([(event["user_text"], event["profile"]) for event in events(homes.of(tmp_path / name))])
         homes.of(tmp_path / name).database.close()
     assert [[("said in private", "private")], [("said in work", "work")]] == found
+    assert not (tmp_path / "the process's").exists()
 
 
 def test_what_a_sub_agent_was_told_is_not_learnt(enrol: Enrol, agent: Agent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -82,6 +83,14 @@ def test_what_the_host_sent_to_the_model_is_never_read() -> None:
     """`api_content` holds our own injected block."""
     draft = composed("hi", messages=[user("hi", api_content="hi <memory-context>old</memory-context>")])
     assert "old" not in json.dumps([draft.user_text, draft.assistant_text, draft.meta])
+
+
+def test_the_hosts_own_list_is_left_as_it_is() -> None:
+    """It is the live conversation, not a copy."""
+    messages = [user(f"use {TOKEN}", api_content="x"), call("t", TOKEN), result(f"{HEADER}\n- old")]
+    before = copy.deepcopy(messages)
+    composed(f"use {TOKEN}", messages=messages)
+    assert before == messages
 
 
 def test_secrets_are_gone_before_anything_is_written() -> None:
