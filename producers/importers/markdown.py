@@ -21,7 +21,7 @@ LARGEST_BYTES = 1_048_576
 """A larger file is no note: a log, an export, a book."""
 _SUFFIXES = (".md", ".markdown")
 _LONGEST_PATH_BYTES = 1_000
-_AT_ONCE, _BYTES_AT_ONCE = 20, 262_144
+_AT_ONCE, _BYTES_AT_ONCE, _REMOVED_AT_ONCE = 20, 262_144, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def bring(client: Client, folder: Path, scope: ScopeName, project: str | None) -
     sender.send()
     stay = [each.path for each in left_out if each.stays]
     gone = [path for path in held.keys() - stands | sender.forgotten & held.keys() if not _within(path, stay)]
-    if gone:
-        done.removed = client.remove_documents(folder.as_posix(), gone, scope)
+    for start in range(0, len(gone), _REMOVED_AT_ONCE):
+        done.removed += client.remove_documents(folder.as_posix(), gone[start : start + _REMOVED_AT_ONCE], scope)
     yield done
 
 

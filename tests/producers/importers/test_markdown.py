@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nextlevel.api import library
 from nextlevel.auth import OPERATOR, token
 from nextlevel.client import Client, ScopeName
 from nextlevel.errors import ServiceUnreachable, UnusableFile
@@ -100,6 +101,20 @@ async def test_an_import_that_broke_off_goes_on_where_it_was(vault: Vault, monke
     assert 2 == len(await vault.held())
     done = await vault.bring()
     assert (2, 2) == (done.new, done.unchanged)
+
+
+async def test_a_folder_of_many_pages_is_compared_whole(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that was missed would be sent again each time, or taken out."""
+    monkeypatch.setattr(library, "PAGE", 2)
+    monkeypatch.setattr(markdown, "_REMOVED_AT_ONCE", 2)
+    for name in ("b", "A", "ä", "Z", "zz/1"):
+        vault.write(f"{name}.md", f"note {name}")
+    await vault.bring()
+    assert 5 == (await vault.bring()).unchanged
+    for name in ("b", "ä", "zz/1"):
+        (vault.folder / f"{name}.md").unlink()
+    assert 3 == (await vault.bring()).removed
+    assert {"A.md", "Z.md"} == set(await vault.held())
 
 
 async def test_what_is_no_note_is_left_out_with_its_reason(vault: Vault, tmp_path: Path) -> None:
