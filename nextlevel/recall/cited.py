@@ -46,8 +46,7 @@ async def find(
 
 
 def _item(heard: Heard, text: Text, score: float) -> Item:
-    held, channels = text.document, past.channels(heard)
-    why = past.why(heard).replace("past turn", "document", 1)
+    held, channels, why = text.document, past.channels(heard), past.why(heard, "a document")
     if text.orders is not None:
         document = Document(
             held.id, held.folder, held.path, held.title, "", held.project, held.changed_at, "", text.orders

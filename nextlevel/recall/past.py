@@ -119,14 +119,14 @@ def channels(heard: Heard) -> dict[str, float]:
     return {"words": round(heard.coverage, 3), "lift": round(heard.lift or 0.0, 4), "place": round(heard.score, 3)}
 
 
-def why(heard: Heard) -> str:
+def why(heard: Heard, what: str = "a past turn") -> str:
     """The reason for a person."""
     reasons = []
     if heard.matched:
         reasons.append("says " + ", ".join(f"“{word}”" for word in sorted(heard.matched)[:5]))
     if heard.lift is not None and heard.lift > 0:
         reasons.append(f"is near in meaning ({heard.lift:+.3f} over the average)")
-    return "a past turn that " + ("; ".join(reasons) or "stands beside one that matches")
+    return f"{what} that " + ("; ".join(reasons) or "stands beside one that matches")
 
 
 def usable(said: Mapping[str, Said], heard: Heard, mode: Mode) -> bool:
