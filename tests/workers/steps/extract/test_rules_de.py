@@ -122,6 +122,10 @@ def test_ein_urlaub_hat_anfang_und_ende() -> None:
         ("nächste Woche wechseln wir auf Nomad", "pinnwand", "Nomad"),
         ("Die Doku wird mit `make doku` gebaut", "Doku", "make doku"),
         ("die Odile studiert Jura", "Odile", "studiert Jura"),
+        ("der Shop läuft auf Shopware 6, der Server heißt eule", "Server", "eule"),
+        ("wir bleiben bei Quarto", "pinnwand", "Quarto"),
+        ("deshalb haben wir das Limit auf 12000 gesetzt", "pinnwand", "deshalb haben wir das Limit auf 12000 gesetzt"),
+        ("Wer nicht zahlt, bekommt Ärger mit Odile, unserer Kassenwartin", "Odile", "unserer Kassenwartin"),
     ],
 )
 def test_was_jemand_ist_und_tut(text: str, subject: str, object_: str) -> None:

@@ -224,6 +224,9 @@ def test_what_the_user_is_and_does_for_a_moment_is_not_kept(text: str) -> None:
         ("we are switching to Nomad next month", "pinboard", "uses", "Nomad next month"),
         ("Odile studies law in Ghent", "Odile", "does", "studies law in Ghent"),
         ("commit messages: scope first", "commit messages", "noted", "scope first"),
+        ("the api listens on port 8080, as I said", "api", "runs_on_port", "8080"),
+        ("let's stay with Hugo", "pinboard", "uses", "Hugo"),
+        ("run the tests, i don't want pretrained models", "user", "wants", "pretrained models"),
     ],
 )
 def test_what_is_done_by_whom_and_how(text: str, subject: str, predicate: str, object_: str) -> None:

@@ -102,6 +102,7 @@ def test_przyjeta_propozycja_staje_sie_slowem_uzytkownika() -> None:
         ("żona ma na imię Halina", "Halina", "żona"),
         ("moja córka Basia studiuje prawo w Gdańsku", "Basia", "studiuje prawo w Gdańsku"),
         ("obrazy budujemy komendą `make obrazy`", "obrazy", "make obrazy"),
+        ("jadę z Kingą do Torunia", "user", "z Kingą do Torunia"),
     ],
 )
 def test_kim_jest_uzytkownik_i_co_robia_jego_bliscy(text: str, subject: str, object_: str) -> None:

@@ -104,6 +104,7 @@ def test_ett_accepterat_forslag_blir_anvandarens() -> None:
         ("nästa vecka byter vi till Nomad", "anslagstavlan", "Nomad"),
         ("sidorna byggs med `make sidor`", "sidorna", "make sidor"),
         ("Berit studerar juridik i Umeå", "Berit", "studerar juridik i Umeå"),
+        ("vi åker med Berit till Visby på lördag", "user", "Visby på lördag"),
     ],
 )
 def test_vad_nagon_ar_och_gor(text: str, subject: str, object_: str) -> None:

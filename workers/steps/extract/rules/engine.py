@@ -102,7 +102,8 @@ def _clause(clause: Clause, pack: Pack, run: Run) -> None:
     for n, piece in enumerate(parts := pieces(text, pack) if text else []):
         # A wish of today may follow what is to be remembered: "…, and then run the tests".
         wished = n > 0 and run.mood.is_explicit(clause) and is_request(without_filler(piece, pack), pack)
-        if wished or (asked and not pack.has("always", piece)):
+        lasting = pack.has("always", piece) or pack.match("first_taste", piece) is not None
+        if wished or (asked and not lasting):
             run.drop(piece, Why.ONE_OFF)
             continue
         # The question mark is that of the last piece, where the user asks to remember the others.

@@ -179,4 +179,5 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 def _spaced(phrase: str) -> str:
-    return re.escape(phrase).replace(r"\ ", r"\s+").replace("'", "['’]")
+    # The phrases are case-folded, which writes "heißt" as "heisst".
+    return re.escape(phrase).replace(r"\ ", r"\s+").replace("'", "['’]").replace("ss", "(?:ss|ß)")
