@@ -75,7 +75,7 @@ async def _decide(conn: Connection, claim: Claim, retraction: Retraction, applie
     ids = await retractions.may_mean(conn, scope, words(retraction.said), at, limit=_LOOKED_AT)
     known = await blocks.told(conn, scope, ids if ended is None else [*ids, ended])
     current = next((each for each in known if each.block.id == ended and _ended_at(each.block, at)), None)
-    holding = [each for each in known if each.told[0] <= at and (each is current or each.block.id != ended)]
+    holding = [each for each in known if each.told[0] <= at and (each is current or each.block.id in ids)]
     best = max((each for each in holding if fit(retraction, each.block)), key=_rank(retraction), default=None)
     changed: list[Block] = []
     if best is not None and best is current:
