@@ -47,6 +47,7 @@ def judge(figures: Mapping[str, Any], sizes: Sequence[int], judged: int, report:
     report.goal(f"{judged} blocks, 5/s: share with vectors", calm["with_vectors"], least=0.95)
     for size in (size for size in sizes if size >= judged):
         found = figures[f"{size} blocks"]
+        report.goal(f"{size} blocks: HITs that there were", found["HIT, 1 client"]["n"], least=1)
         report.goal(f"{size} blocks: HIT p99 in ms", found["HIT, 1 client"]["p99_ms"], most=5)
         for name in ("MISS, 5/s by chance", "MISS, 10/s by chance", f"MISS, {CLIENTS} clients"):
             report.goal(f"{size} blocks, {name}: p99 in ms", found[name]["p99_ms"], most=SLOWEST_MS)
