@@ -19,7 +19,7 @@ from nextlevel import log
 from nextlevel.errors import ModelBusy, QueueUnreachable
 from nextlevel.inference import LLM, Embedder, Vector
 from nextlevel.lang.tokens import words
-from nextlevel.model import Block, Candidate
+from nextlevel.model import Block, Candidate, Provenance
 from nextlevel.queue import calls
 from nextlevel.store import blocks, entities, judgements, spending
 from nextlevel.store.pool import Connection
@@ -64,7 +64,7 @@ def judges(ctx: WorkerContext) -> list[str]:
 async def consult(ctx: WorkerContext, claim: Claim, findings: Found, embedded: Embedded) -> dict[str, Any]:
     """Have the grey zone of a turn judged, as far as it was not before. Facts for the trace, if there are any."""
     embedder = ctx.embedder
-    if ctx.judge is None or embedder is None or embedded.rows is None:
+    if ctx.judge is None or embedder is None or embedded.rows is None or embedder.model != embedded.model:
         return {}
     async with ctx.db.memory(claim.scope) as conn:
         await blocks.plan_each(conn)
@@ -72,7 +72,8 @@ async def consult(ctx: WorkerContext, claim: Claim, findings: Found, embedded: E
             await _questions(conn, ctx, claim, Fact.of(claim, candidate), vector, embedder)
             for candidate, vector in zip(findings.candidates, embedded.rows, strict=True)
         ]
-        questions = list(chain.from_iterable(asked))[:MOST_IN_ALL]
+        # By pair: a turn that says one thing twice asks once.
+        questions = list({each.pair: each for each in chain.from_iterable(asked)}.values())[:MOST_IN_ALL]
         held = await judgements.held(conn, claim.scope, [each.pair for each in questions], judges(ctx))
     if not questions:
         return {}
@@ -84,9 +85,11 @@ async def consult(ctx: WorkerContext, claim: Claim, findings: Found, embedded: E
 async def _questions(
     conn: Connection, ctx: WorkerContext, claim: Claim, fact: Fact, vector: Vector, embedder: Embedder
 ) -> list[Question]:
-    """What is open about one fact: nothing where it waits in review, or where the rules know it already."""
+    """What is open about one fact: nothing where it waits in review, is the assistant's guess, or is known already."""
     told, scope = fact.candidate, claim.scope
-    if embedder.measures is None or classify.needs_review(told, review_below=ctx.settings.review_below):
+    if embedder.measures is None or told.provenance is Provenance.ASSISTANT_STATED:
+        return []
+    if classify.needs_review(told, review_below=ctx.settings.review_below):
         return []
     subject = await entities.find(conn, scope, told.subject, fact.kind)
     if subject is None or await blocks.same_fact(conn, scope, fact.scope_id, fact.hash) is not None:
