@@ -86,15 +86,16 @@ class Ledger:
         with self._lock:
             return sorted(self._unsaved)
 
-    def turn_kept(self, saved: Iterable[bytes], messages: int | None) -> None:
+    def turn_kept(self, saved: Iterable[bytes], messages: int | None, *, undone: bool = False) -> None:
         """A turn is complete and on the disk: what was offered for it stands in the prompt from here on.
 
         A turn that failed never comes here: the host does not deliver its recall. `messages` is the length of the
-        conversation, None where it is not told; where it shrank, the host compacted it and the lines are gone.
+        conversation, None where it is not told; where a turn made it no longer and none was `undone`, the host
+        compacted it and the lines are gone.
         """
         with self._lock:
             self._unsaved -= set(saved)
-            if messages is not None and messages < self._messages:
+            if messages is not None and (messages < self._messages or (0 < messages == self._messages and not undone)):
                 self._clear()
             if messages is not None:
                 self._messages = messages

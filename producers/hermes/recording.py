@@ -61,7 +61,7 @@ def keep(
     unsaved = ledger.unsaved()
     gone = _undone(home, speaker, ledger, session, messages or (), said[0])
     written = outbox.append(home.database, draft, occurrence=replay.get("occurrence"), injected=unsaved, undone=gone)
-    ledger.turn_kept(unsaved, None if messages is None else len(messages))
+    ledger.turn_kept(unsaved, None if messages is None else len(messages), undone=bool(gone))
     ledger.end, ledger.told_of_undo = mark(messages or ()), False
     home.counters["kept" if written.new else "known"] += 1
     return True

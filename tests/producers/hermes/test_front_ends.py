@@ -15,6 +15,7 @@ import pytest
 from nextlevel.producers.hermes import home as homes
 from nextlevel.producers.hermes.config import Config
 from nextlevel.producers.hermes.install import install
+from tests.producers.hermes.test_compaction import EXACT, SMALL_TALK
 from tests.producers.hermes.test_provider import events
 from tests.support import hermes
 
@@ -101,6 +102,15 @@ def test_an_api_server_that_ends_no_agent_loses_no_turn_and_leaves_no_thread(api
     """It makes an agent for each request, and tells of no end, not even at its own."""
     assert 5 == len(api.said())
     assert ([], []) == (api.orders(), api.told["threads"])
+
+
+def test_exact_values_come_back_after_a_gateways_own_compaction(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """`/compress` runs in an agent without memory: no hook tells, the turn after it shows it, the next one has them."""
+    said = [f"{value}. {SMALL_TALK}" for value in EXACT]
+    asked = [{"user": "42", "text": text} for text in (*said, "/compress", "let us go on", "and on")]
+    for ran in _run(tmp_path_factory.mktemp("compress"), "chat_gateway", {"said": asked}):
+        assert "Compressed" in ran.told["replies"][-3]
+        assert [] == [value for value in EXACT if value not in ran.told["wire"][-1]]
 
 
 def test_each_user_of_a_gateway_has_turns_of_their_own(gateway: Ran) -> None:

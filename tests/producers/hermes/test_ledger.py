@@ -39,6 +39,13 @@ def test_a_compaction_makes_room_again() -> None:
     ledger.turn_kept([], 22)
     ledger.turn_kept([], 6)
     assert block(A) == ledger.offer(block(A))
+    ledger.turn_kept([], 8)
+    assert "" == ledger.offer(block(A))
+    ledger.turn_kept([], 8)
+    assert block(A) == ledger.offer(block(A)), "a small one takes away as much as the turn adds"
+    ledger.turn_kept([], 10)
+    ledger.turn_kept([], 10, undone=True)
+    assert "" == ledger.offer(block(A))
 
 
 def test_unavailable_is_said_once() -> None:
