@@ -191,14 +191,15 @@ def _answer(completion: Any, ms: int) -> Answer:
     choices = getattr(completion, "choices", None)
     if not choices:
         raise UnusableAnswer("malformed", "the server answered without a choice")
+    usage = getattr(completion, "usage", None)
+    tokens = (getattr(usage, "prompt_tokens", None) or 0, getattr(usage, "completion_tokens", None) or 0)
     choice = choices[0]
+    said = choice.message.content or ""
     refusal = getattr(choice.message, "refusal", None)
     if refusal or choice.finish_reason == "content_filter":
-        raise UnusableAnswer("refused", str(refusal or "stopped by a content filter")[:200])
+        raise UnusableAnswer("refused", str(refusal or "stopped by a content filter")[:200], tokens=tokens)
     if choice.finish_reason == "length":
-        raise UnusableAnswer("truncated", "the answer is longer than it may be", choice.message.content or "")
-    if not (choice.message.content or "").strip():
-        raise UnusableAnswer("malformed", "the answer is empty")
-    usage = getattr(completion, "usage", None)
-    tokens_in, tokens_out = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
-    return Answer(choice.message.content, tokens_in, tokens_out, ms)
+        raise UnusableAnswer("truncated", "the answer is longer than it may be", said, tokens)
+    if not said.strip():
+        raise UnusableAnswer("malformed", "the answer is empty", tokens=tokens)
+    return Answer(said, *tokens, ms)

@@ -109,6 +109,16 @@ async def test_an_answer_that_is_of_no_use_says_of_which_kind(step, code):
     assert code == caught.value.code
 
 
+async def test_an_answer_that_is_of_no_use_costs_what_the_server_counted():
+    """A bound of a day that is kept by guesses is passed by the answers that went on for too long."""
+    with (
+        FakeOpenAI([{"text": '{"memories": [', "finish": "length"}]) as server,
+        pytest.raises(UnusableAnswer) as caught,
+    ):
+        await asked(server)
+    assert (1, 1) == caught.value.tokens
+
+
 def test_no_model_is_opened_unless_one_is_named_and_wanted(tmp_path):
     named = {"llm_base_url": "http://127.0.0.1:1/v1", "llm_model": "m", "data_dir": tmp_path}
     assert open_llm(settings.load(data_dir=tmp_path)) is None

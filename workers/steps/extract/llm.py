@@ -163,13 +163,14 @@ def _flat(text: str) -> str:
 async def _once(llm: LLM, messages: Sequence[Message]) -> Heard:
     guess = sum(estimate_tokens(message["content"]) for message in messages)
     started = time.monotonic()
+    trouble: str | None
     try:
         answer = await llm.complete(messages, model_answer.schema(), max_tokens=MOST_TOKENS_OUT)
     except UnusableAnswer as error:
-        said = _storable(error.said)
-        ms = round((time.monotonic() - started) * 1000)
-        return Heard(llm.model, prompt_version(), said, str(error), 1, guess, estimate_tokens(error.said), ms)
-    said, trouble = _parsed(answer)
+        answer = Answer(error.said, *error.tokens, round((time.monotonic() - started) * 1000))
+        said, trouble = _storable(error.said), str(error)
+    else:
+        said, trouble = _parsed(answer)
     spent = (answer.tokens_in or guess, answer.tokens_out or estimate_tokens(answer.text))
     return Heard(llm.model, prompt_version(), said, trouble, 1, *spent, answer.ms)
 

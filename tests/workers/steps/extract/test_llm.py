@@ -299,6 +299,11 @@ async def test_an_answer_of_no_use_is_counted_though_the_server_is_too_busy_to_m
     assert [(1, 1, 1)] == [(each.calls, each.tokens_in, each.tokens_out) for each in counted]
 
 
+async def test_both_answers_are_counted_as_the_server_counts_them():
+    said, _ = await heard({"text": '{"memories": [', "finish": "length"}, memories(PORT))
+    assert (2, 2, 2) == (said.calls, said.tokens_in, said.tokens_out)
+
+
 async def test_a_refusal_is_not_argued_with():
     said, requests = await heard({"text": None, "refusal": "I can't help with that."}, memories(PORT))
     assert ("refused: I can't help with that.", 1) == (said.trouble, len(requests))
