@@ -70,7 +70,7 @@ class Outbox:
             return 0
         try:
             return await self._turn()
-        except aiosqlite.Error as error:
+        except (aiosqlite.Error, OSError) as error:
             await self.close()
             raise ShortTermUnavailable(f"{path_of(self.home)}: {cure(error)}") from error
 

@@ -168,7 +168,7 @@ class Database:
             raise ShortTermUnavailable(f"{self.path}: {error}") from error
 
 
-def cure(error: sqlite3.Error) -> str:
+def cure(error: Exception) -> str:
     """What went wrong and what to do, in a person's words."""
     code = getattr(error, "sqlite_errorcode", 0)
     return _CURES.get(code & 0xFF, str(error))

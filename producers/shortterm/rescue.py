@@ -23,6 +23,7 @@ if sys.platform != "win32":
     import fcntl
 
 _LOCK = "shortterm.lock"
+_WAIT_S = 5.0
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _COPIED = (
     ("SELECT install, home, next_seq, mark, high, 0, made_at FROM identities", sql.COPY_IDENTITY),
@@ -101,11 +102,27 @@ def _locked(path: Path, *, exclusive: bool) -> Iterator[None]:
         yield
         return
     try:
-        if sys.platform != "win32":
-            fcntl.flock(fd, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
+        _lock(fd, exclusive=exclusive)
         yield
     finally:
         os.close(fd)
+
+
+def _lock(fd: int, *, exclusive: bool) -> None:
+    if sys.platform == "win32":
+        return
+    ends = time.monotonic() + _WAIT_S
+    while True:
+        try:
+            return fcntl.flock(fd, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > ends:
+                raise OSError("another process opens it, or moves it aside, and does not end") from error
+            time.sleep(0.005)
+        except OSError:  # a file system without such locks
+            if exclusive:
+                raise
+            return
 
 
 def _begin(draft: Path, path: Path, prepare: Prepare, *, home: Path, base: str, aside: Path) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nextlevel.errors import ShortTermUnavailable
+from nextlevel.producers.shortterm import rescue
 from nextlevel.producers.shortterm.database import Database
 from nextlevel.producers.shortterm.outbox import Draft, append, noted
 from nextlevel.producers.shortterm.search import Reader, hide, search
@@ -42,7 +43,7 @@ def destroy(database: Database, table: str) -> None:
     with closing(sqlite3.connect(database.path)) as connection:
         size = connection.execute("PRAGMA page_size").fetchone()[0]
         pages = connection.execute(
-            "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno", [table]
+            "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path", [table]
         ).fetchall()
     with database.path.open("r+b") as file:
         file.seek((pages[len(pages) // 2][0] - 1) * size)
@@ -153,10 +154,19 @@ def test_a_disk_without_room_for_a_new_file_leaves_the_old_one(
         full.setattr(os, "link", _refused)
         with pytest.raises(ShortTermUnavailable, match="No space left"):
             append(tier2, turn("lost"))
-    assert ["shortterm.db"] == [path.name for path in tier2.path.parent.glob("*shortterm.db*") if path.suffix == ".db"]
+    assert [] == [*kept_aside(tier2), *tier2.path.parent.glob(".shortterm.db*")]
     append(tier2, turn("after"))
     assert ["before", "after"] == said(tier2)
 
 
 def _refused(*_: object) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_who_opens_it_waits_for_a_rescue_but_not_for_ever(tier2: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was stopped in the middle of one must not stop the agent."""
+    monkeypatch.setattr(rescue, "_WAIT_S", 0.05)
+    tier2.path.parent.mkdir(parents=True)
+    with rescue._locked(tier2.path, exclusive=True), pytest.raises(ShortTermUnavailable, match="does not end"):
+        append(tier2, turn("x"))
+    assert append(tier2, turn("y")).new
