@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from nextlevel.lang.lexicon import LONGEST_PHRASE, SHORTEST_STEM, inflected, lexicon, opposed
 from nextlevel.lang.tokens import fold, stop_words
 
 from . import dates
-from .lexicon import LONGEST_PHRASE, SHORTEST_STEM, inflected, lexicon, opposed
 
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\{[^{}]*\}")
 _THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:[,\u00a0 ’']\d{3})+(?![\w])|(?<![\w.,])\d{1,3}(?:\.\d{3})+(?=,\d)")

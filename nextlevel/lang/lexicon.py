@@ -1,20 +1,22 @@
-"""The small dictionary behind a comparison: which words carry no weight, which mean the same, which are opposites."""
+"""The small dictionary of six languages: which words carry no weight, which mean the same, which are opposites."""
 
 from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
+from functools import cache, lru_cache
+from importlib.resources import files
 
-from nextlevel.lang.tokens import fold
+from .tokens import fold
 
 LONGEST_PHRASE = 4
 _MEANINGS = frozenset({"office", "opposites", "attributes", "languages", "concepts", "restriction", "ends"})
 """Sections whose rows are meanings; in the others a row only says what kind of word it holds."""
 SHORTEST_STEM = 4
 """Letters that two forms of a word share at least, but for a plain -s."""
+_SHORTEST_COMPOUND = 9
+_LONG_STEM, _SHORT_END = 7, 3  # letters
 _AFTER_FLEETING = frozenset({"a", "u", "i", "owi", "iem", "ow", "ami", "ach"})
 _APART = frozenset({("", "er"), ("", "al")})
 """Endings that make another thing of a word: a post is no poster."""
@@ -22,10 +24,11 @@ _APART = frozenset({("", "er"), ("", "al")})
 
 @dataclass(slots=True)
 class Lexicon:
-    """`classes` and `meanings` by word or phrase (folded, single spaces)."""
+    """`classes` and `meanings` by word or phrase (folded, single spaces); `spoken` by which words a meaning is said."""
 
     classes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     meanings: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    spoken: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     stems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cjk: tuple[str, ...] = ()
 
@@ -82,6 +85,58 @@ def stems(word: str) -> list[str]:
     return [word[:end] for end in range(len(word), SHORTEST_STEM - 1, -1) if word[end:] in endings()]
 
 
+@lru_cache(maxsize=16_384)
+def synonyms(word: str) -> frozenset[str]:
+    """The single words that mean what a folded word means, in any of the languages; not the word itself.
+
+    >>> "datenbank" in synonyms("databases"), synonyms("8080")
+    (True, frozenset())
+    """
+    known = lexicon()
+    _, meanings = known.look_up(word)
+    return frozenset(each for meaning in meanings for each in known.spoken[meaning] if " " not in each) - {word}
+
+
+@lru_cache(maxsize=65_536)
+def compound(word: str) -> tuple[str, ...]:
+    """The two words that a folded compound is made of, where the dictionary knows both; else none.
+
+    >>> compound("alarmgrenze"), compound("datenbankserver"), compound("sensor")
+    (('alarm', 'grenze'), ('datenbank', 'server'), ())
+    """
+    if len(word) < _SHORTEST_COMPOUND or not word.isalpha() or _is_known(word):
+        return ()
+    for end in range(len(word) - SHORTEST_STEM, SHORTEST_STEM - 1, -1):
+        right = word[end:]
+        if _is_known(right):
+            left = next((each for each in (word[:end], word[: end - 1]) if _joins(each, word[:end])), None)
+            if left is not None:
+                return left, right
+    return ()
+
+
+def _joins(left: str, whole: str) -> bool:
+    """True for a known first word of a compound, bare or with the s or n that joins it: "utvecklings-server"."""
+    return len(left) >= SHORTEST_STEM and whole in (left, f"{left}s", f"{left}n") and _is_known(left)
+
+
+def _is_known(word: str) -> bool:
+    return bool(lexicon().look_up(word)[0])
+
+
+@lru_cache(maxsize=65_536)
+def alike(one: str, other: str) -> bool:
+    """True if two folded words are forms of one: by an ending that is known, or by short ends of a long stem.
+
+    >>> alike("sensor", "sensoren"), alike("temperaturze", "temperatury"), alike("wetter", "wetterhahn")
+    (True, True, False)
+    """
+    if inflected(one, other):
+        return True
+    shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return shared >= _LONG_STEM and max(len(one), len(other)) - shared <= _SHORT_END
+
+
 @cache
 def endings() -> frozenset[str]:
     """The endings of words' forms, folded; none is one of them."""
@@ -90,7 +145,7 @@ def endings() -> frozenset[str]:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    return tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text("utf-8"))
+    return tomllib.loads((files(__package__) / "data" / "lexicon.toml").read_text(encoding="utf-8"))
 
 
 @cache
@@ -113,6 +168,7 @@ def _add(made: Lexicon, word: str, section: str, meaning: str) -> None:
     if section not in _MEANINGS:
         return
     made.meanings[word].add(meaning)
+    made.spoken[meaning].add(word)
     # A word without a meaning of its own is taken as it stands only: "gorse" is no form of "görs".
     if word.isalpha() and word.isascii():
         for stem in stems(word):
