@@ -70,6 +70,8 @@ _ABBREVIATION = re.compile(
 )
 _DAY = re.compile(r"(?<![\d.])\d{1,2}\.\d{1,2}\.$")
 """A date without its year, as in "until 24.7. in Oslo": the sentence goes on, if a small letter follows."""
+# A sign that is spoken of, and ends nothing: "umlauts come out as ? in the file".
+_MENTIONED = re.compile(r"\s[.!?]\s+[a-zß-ÿ]")
 _SEPARATOR = re.compile(
     r";\s+|(?<=\s)(?:[–—]|-{1,2})\s+|"
     r",\s+(?=(?:but|so|and|because|since|aber|und|denn|weil|sondern|men|och|ale|bo|więc)\s)"
@@ -129,6 +131,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]
         sign = (match["sign"] or match["wide"])[-1]
         head = text[max(at, match.start() - 10) : match.start() + 1]
         if sign == "." and (_ABBREVIATION.search(head) or (_DAY.search(head) and text[match.end() :][1:2].islower())):
+            continue
+        if _MENTIONED.match(text, match.start() - 1):
             continue
         yield at, match.start(), {"。": ".", "！": "!", "？": "?", "…": "."}.get(sign, "?" if "?" in match[0] else sign)
         at = match.end()

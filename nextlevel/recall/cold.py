@@ -64,7 +64,9 @@ class ColdScope:
 
     async def rules(self) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
-            ids = await brief.rules(conn, self.scope, as_of=self.as_of, known_at=self.known_at, limit=RULES)
+            ids = await brief.rules(
+                conn, self.scope, as_of=self.as_of, known_at=self.known_at, explicit=True, limit=RULES
+            )
             return await self._read(conn, ids)
 
     async def _read(self, conn: Connection, ids: Collection[UUID]) -> list[Entry]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
+
+from nextlevel.lang.lexicon import alike
 
 from .query import Term
 
@@ -14,25 +16,75 @@ _COUNTED_TERMS = 5
 # that average. On our probes answers stand 0.07 to 0.11 above it, and the best block for a question about nothing 0.02
 # to 0.045.
 VECTOR_FROM, _VECTOR_FULL = 0.02, 0.10
+_NEAR = 0.25
+_SHORTEST_FORM = 5  # letters: shorter words are compared as they stand
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The words of a text, as texts are indexed by them; `forms` are the longer ones by their first letters."""
+
+    words: frozenset[str]
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Said:
+        """With forms, so that another form of one of the words is found too."""
+        held = frozenset(words)
+        forms: dict[str, tuple[str, ...]] = {}
+        for word in held:
+            if len(word) >= _SHORTEST_FORM and word.isalpha():
+                forms[word[:_SHORTEST_FORM]] = (*forms.get(word[:_SHORTEST_FORM], ()), word)
+        return cls(held, forms)
+
+    def also(self, words: frozenset[str]) -> Said:
+        """The same, and some words more."""
+        return Said(self.words | words, self.forms)
+
+    def holds(self, word: str, others: frozenset[str]) -> bool:
+        """True if the text says a word, one of the others that mean the same, or a form of either."""
+        if word in self.words or not others.isdisjoint(self.words):
+            return True
+        return any(
+            alike(wanted, each) for wanted in (word, *others) for each in self.forms.get(wanted[:_SHORTEST_FORM], ())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedTerm:
+    """A term of the query: its weight, its parts' shares of it, and the words that say the same as it or as a part."""
+
+    whole: str
+    weight: float
+    parts: tuple[tuple[str, float], ...] = ()
+    others: frozenset[str] = frozenset()
+    part_others: tuple[frozenset[str], ...] = ()
+
+    def covered(self, said: Said) -> float:
+        """How much of its weight a text says: an identifier counts whole, or by its parts."""
+        if said.holds(self.whole, self.others):
+            return self.weight
+        others = self.part_others or (frozenset[str](),) * len(self.parts)
+        return sum(share for (part, share), same in zip(self.parts, others, strict=True) if said.holds(part, same))
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The query's terms, each with its weight and its parts' shares of it; and the weight that would be all of it."""
+    """The query's terms, weighed, and the weight that would be all of it."""
 
-    terms: tuple[tuple[str, float, tuple[tuple[str, float], ...]], ...]
+    terms: tuple[WeighedTerm, ...]
     full: float
 
-    def covered(self, says: frozenset[str]) -> float:
-        """How much of the query these words say, 0..1: an identifier counts whole, or by its parts."""
-        got = 0.0
-        for whole, weight, parts in self.terms:
-            got += weight if whole in says else sum(share for part, share in parts if part in says)
-        return min(got / self.full, 1.0) if self.full else 0.0
+    def covered(self, said: Said) -> float:
+        """How much of the query a text says, 0..1."""
+        return min(self.weight_in(said) / self.full, 1.0) if self.full else 0.0
 
-    def matched(self, says: frozenset[str]) -> list[str]:
-        """The terms that these words hold, at least in part."""
-        return [whole for whole, _, parts in self.terms if whole in says or any(part in says for part, _ in parts)]
+    def weight_in(self, said: Said) -> float:
+        return sum(term.covered(said) for term in self.terms)
+
+    def matched(self, said: Said) -> list[str]:
+        """The terms that a text holds, at least in part."""
+        return [term.whole for term in self.terms if term.covered(said)]
 
 
 def weigh(terms: Iterable[Term], weights: Mapping[str, float], units: int) -> Weighed:
@@ -40,17 +92,32 @@ def weigh(terms: Iterable[Term], weights: Mapping[str, float], units: int) -> We
 
     A word that no text has weighs most: that it is missing says most. An identifier weighs as its rarest word.
     """
-    unknown = log(1 + 2 * max(units, 1))
+    unknown = rarest(units)
     weighed = []
     for term in terms:
         weight = max(weights.get(word, 0.0) for word in term.words) or unknown
         parts = [weights.get(part, unknown) for part in term.parts]
         shares = tuple((part, weight * each / sum(parts)) for part, each in zip(term.parts, parts, strict=True))
-        weighed.append((term.whole, weight, shares))
-    total = sum(weight for _, weight, _ in weighed)
-    return Weighed(tuple(weighed), min(total, _COUNTED_TERMS * unknown))
+        weighed.append(WeighedTerm(term.whole, weight, shares))
+    return whole(weighed, unknown)
+
+
+def whole(terms: Iterable[WeighedTerm], unknown: float) -> Weighed:
+    """Terms as one: of a long message five words are enough."""
+    held = tuple(terms)
+    return Weighed(held, min(sum(each.weight for each in held), _COUNTED_TERMS * unknown))
+
+
+def rarest(units: int) -> float:
+    """The weight of a word that none of so many texts has."""
+    return log(1 + 2 * max(units, 1))
 
 
 def nearness(lift: float) -> float:
     """How near in meaning a lift over the average cosine is, 0..1: 0 up to 0.02, 1 from 0.10."""
     return min(max((lift - VECTOR_FROM) / (_VECTOR_FULL - VECTOR_FROM), 0.0), 1.0)
+
+
+def evidence(share: float, near: float) -> float:
+    """Words and nearness as one, 0..2.25: either alone is little, both together are most."""
+    return share + _NEAR * near + share * near

@@ -41,7 +41,7 @@ class HotScope:
         self._row: dict[UUID, int] = {}
         self._with_word: dict[str, array[int]] = defaultdict(lambda: array("i"))
         self._with_entity: dict[UUID, array[int]] = defaultdict(lambda: array("i"))
-        self._preferences = array("i")
+        self._rules = array("i")
         self._vectors = VectorIndex(dimension)
         self._names = Names()
         self._neighbours: dict[UUID, Counter[UUID]] = defaultdict(Counter)
@@ -130,7 +130,7 @@ class HotScope:
         return [self._entries[self._row[id]] for id in ids if id in self._row]
 
     async def rules(self) -> list[Entry]:
-        holding = self._rows.holding(self._rows.used(self._preferences), datetime.now(UTC))
+        holding = self._rows.holding(self._rows.used(self._rules), datetime.now(UTC))
         return [self._entries[row] for row in holding[:RULES].tolist()]
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
@@ -170,8 +170,8 @@ class HotScope:
         row = self._rows.add(found)
         self._entries.append(entry)
         self._row[found.block.id] = row
-        if found.block.type is BlockType.USER_PREFERENCE:
-            self._preferences.append(row)
+        if found.block.explicit or found.block.type is BlockType.USER_PREFERENCE:
+            self._rules.append(row)
         for word in entry.words:
             self._with_word[word].append(row)
         for entity in found.entities:

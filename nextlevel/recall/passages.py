@@ -21,7 +21,7 @@ from nextlevel.lang.tokens import words
 from nextlevel.lang.when import When
 from nextlevel.store.passages import Passage
 
-from .coverage import Weighed, weigh
+from .coverage import Said, Weighed, weigh
 from .passage_rows import Floats, PassageRows, Rows
 from .query import Query, Term
 
@@ -87,7 +87,7 @@ class Heard:
 
     @property
     def coverage(self) -> float:
-        return self.weighed.covered(self.matched)
+        return self.weighed.covered(Said(self.matched))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +175,9 @@ class PassageIndex:
     def _best_coverage(self, weighed: Weighed, holding: Mapping[str, Floats]) -> float:
         """The most of the query that any one passage says."""
         found = np.zeros(self._rows.count)
-        for whole, weight, parts in weighed.terms:
-            held = weight * holding[whole] if whole in holding else 0.0
-            split = sum((share * holding[part] for part, share in parts if part in holding), np.zeros(1))
+        for term in weighed.terms:
+            held = term.weight * holding[term.whole] if term.whole in holding else 0.0
+            split = sum((share * holding[part] for part, share in term.parts if part in holding), np.zeros(1))
             found = found + np.maximum(held, split)
         return float(found.max()) / weighed.full if weighed.full else 0.0
 

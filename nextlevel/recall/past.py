@@ -8,35 +8,39 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from nextlevel.lang.lexicon import compound
 from nextlevel.lang.roots import root
-from nextlevel.lang.tokens import fold, words
+from nextlevel.lang.tokens import fold, stem, words
 from nextlevel.safety.injection import suspicious
-from nextlevel.store.passages import Said
+from nextlevel.store.passages import Said as Turn
 
 from .answer import Mode
-from .coverage import nearness
+from .asked import is_question
+from .coverage import Said, evidence, nearness
+from .demand import Demand
 from .passages import Heard
 
-# A prefetch joins a turn uninvited, and a turn of long ago is no fact: it must share most of what is asked.
-_PREFETCH_COVERAGE, _PREFETCH_LIFT, _PREFETCH_MOST = 0.6, 0.04, 2
+# A prefetch joins a turn uninvited, and a turn of long ago is no fact: it must be evidence of both kinds, and say more
+# of what is asked than any fact that is shown. Where nothing is compared, words alone must do.
+_PREFETCH_LOOKED_AT, _PREFETCH_LIFT, _NEAR_LIFT = 10, 0.03, 0.09
+_PREFETCH_EVIDENCE, _PREFETCH_WORDS, _AHEAD = 1.05, 0.8, 0.1
 # Where the question is what was said, a turn is what it asks for.
-_ASKED_COVERAGE, _ASKED_LIFT, _ASKED_MOST = 0.34, 0.065, 5
+_ASKED_COVERAGE, _ASKED_LIFT, _ASKED_BESIDE, _ASKED_MOST = 0.34, 0.065, 0.6, 5
 # In a search a person chooses: the nearest are shown, and where even they are no evidence, the answer says that.
 _SEARCH_COVERAGE, _SEARCH_LIFT, _SEARCH_LOOKED_AT = 0.10, 0.045, 5
 _SEARCH_SHOWN_FROM = 0.02
 _MISPLACED_LOOKED_AT = 30
-# What a shown block says of the query too, a quote need not say again.
-_NEWS = 0.2
 QUOTE_CHARS = 240
 
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+# A sign between spaces is spoken of, and ends nothing: "it comes out as ? in the file".
+_SENTENCE = re.compile(r"(?<=\S[.!?。！？])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
     """A piece of a past turn: the words around what matched, and whose they are."""
 
-    said: Said
+    said: Turn
     text: str
     by_assistant: bool
 
@@ -51,23 +55,47 @@ def aside_words(text: str) -> frozenset[str]:
     return frozenset(root(word) for match in _asked_before().finditer(fold(text)) for word in words(match[0]))
 
 
-def worth_showing(heard: Sequence[Heard], mode: Mode, *, asked: bool, known: frozenset[str], most: int) -> list[Heard]:
-    """The past turns that are evidence enough, best first. `known` are the roots that shown blocks say."""
+def worth_showing(heard: Sequence[Heard], mode: Mode, *, most: int) -> list[Heard]:
+    """The past turns that are evidence enough for who asks for them, best first."""
     if mode is Mode.SEARCH:
         some = any(each.matched or (each.lift or 0) >= _SEARCH_SHOWN_FROM for each in heard[:_SEARCH_LOOKED_AT])
         return list(heard[:most]) if some else []
-    if asked:
-        return [each for each in heard if speaks_of_it(each) and not each.passage.weak][:_ASKED_MOST]
-    strong = [
-        each
-        for each in heard
-        if each.coverage >= _PREFETCH_COVERAGE
-        and (each.lift is None or each.lift >= _PREFETCH_LIFT)
-        and len(each.matched) > 1
-        and not each.passage.weak
-        and each.weighed.covered(each.matched - known) >= _NEWS
-    ]
-    return strong[:_PREFETCH_MOST]
+    telling = [each for each in heard if speaks_of_it(each) and not each.passage.weak]
+    best = max((each.coverage for each in telling), default=0.0)
+    return [each for each in telling if each.coverage >= _ASKED_BESIDE * best][:_ASKED_MOST]
+
+
+def worth_reading(heard: Sequence[Heard]) -> list[Heard]:
+    """The past turns that may say more than any fact does, for a prefetch that does not ask for turns."""
+    near = [each for each in heard if each.lift is None or each.lift >= _PREFETCH_LIFT]
+    return [each for each in near if not each.passage.weak][:_PREFETCH_LOOKED_AT]
+
+
+def telling(read: Sequence[tuple[Heard, Turn]], demand: Demand, shown: float) -> list[Heard]:
+    """The one past turn that says most of what is asked, if it says more than the facts that are `shown` (evidence)."""
+    judged = [(_evidence(each, turn, demand), each) for each, turn in read if _may_tell(turn, demand)]
+    evidence, best = max(judged, key=lambda pair: pair[0], default=(0.0, None))
+    if best is None or (shown and evidence < shown + _AHEAD):
+        return []
+    return [best] if evidence >= (_PREFETCH_WORDS if best.lift is None else _PREFETCH_EVIDENCE) else []
+
+
+def _evidence(heard: Heard, turn: Turn, demand: Demand) -> float:
+    said = _said(turn)
+    if not demand.about.matched(said) and (heard.lift or 0.0) < _NEAR_LIFT:
+        return 0.0
+    share = demand.share_of_turn(said, turn.said)
+    return share if heard.lift is None else evidence(share, nearness(heard.lift))
+
+
+def _may_tell(turn: Turn, demand: Demand) -> bool:
+    """True for a turn that tells something, and of no other project than the one that is asked about."""
+    return not is_question(turn.said) and demand.agrees(turn.project, _said(turn))
+
+
+def _said(turn: Turn) -> Said:
+    held = frozenset(words(turn.said))
+    return Said.of(held.union(*(map(stem, compound(word)) for word in held)))
 
 
 def speaks_of_it(heard: Heard) -> bool:
@@ -101,7 +129,7 @@ def scores(heard: Sequence[Heard]) -> list[float]:
     return sorted((round((each.coverage + nearness(each.lift or 0.0)) / 2.25, 4) for each in heard), reverse=True)
 
 
-def quote(said: Said, matched: frozenset[str]) -> Quote:
+def quote(said: Turn, matched: frozenset[str]) -> Quote:
     """The sentence that holds most of what matched, and as much of what follows it as fits."""
     best, text, by_assistant = -1.0, "", False
     for side, theirs in ((said.said, False), (said.answered, True)):
@@ -129,7 +157,7 @@ def why(heard: Heard, what: str = "a past turn") -> str:
     return f"{what} that " + ("; ".join(reasons) or "stands beside one that matches")
 
 
-def usable(said: Mapping[str, Said], heard: Heard, mode: Mode) -> bool:
+def usable(said: Mapping[str, Turn], heard: Heard, mode: Mode) -> bool:
     """True unless the turn went meanwhile, or a prefetch would say what holds no longer."""
     turn = said.get(heard.passage.turn_id)
     return turn is not None and not (turn.outdated and mode is Mode.PREFETCH)

@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
+from nextlevel.lang.inflection import base_forms
+from nextlevel.lang.lexicon import compound, synonyms
 from nextlevel.lang.normal import normal_name
-from nextlevel.lang.tokens import content_words, fold, stop_words
+from nextlevel.lang.tokens import content_words, fold, stem, stop_words, words
 from nextlevel.safety.markers import strip
 
 MAX_CHARS = 1_500
 _LONGEST_NAME = 5  # words
 _MOST_NAMES = 1_000
+_SHORTEST_INFLECTED = 5  # letters of a word that may have an ending: shorter ones are too much alike
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_EDGES = ".,;:!?'\"()[]{}…“”„’"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing the query asks about: a word, or an identifier as a whole with its parts."""
+    """One thing the query asks about: a word, or an identifier or a compound as a whole with its parts.
+
+    `others` are words that mean the same, in any language, `part_others` those of each part.
+    """
 
     whole: str
     parts: tuple[str, ...] = ()
+    others: frozenset[str] = frozenset()
+    part_others: tuple[frozenset[str], ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         return (self.whole, *self.parts)
+
+    @property
+    def alike(self) -> frozenset[str]:
+        """All words that mean the same as the term or a part of it."""
+        return self.others.union(*self.part_others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +54,7 @@ class Query:
 
     @property
     def words(self) -> frozenset[str]:
-        return frozenset(word for term in self.terms for word in term.words)
+        return frozenset(word for term in self.terms for word in (*term.words, *term.alike))
 
     @property
     def asks(self) -> bool:
@@ -56,11 +70,26 @@ def read(text: str) -> Query:
 
 
 def _terms(run: str) -> list[Term]:
-    words = content_words(run)
-    # An identifier comes whole and in its parts; the bigrams of a CJK run are all of one length.
-    if len(words) > 1 and len(words[0]) > max(len(word) for word in words[1:]):
-        return [Term(words[0], tuple(words[1:]))]
-    return [Term(word) for word in words]
+    found = content_words(run)
+    if _CJK_RUN.search(run) is not None:
+        return [Term(word) for word in found]  # bigrams
+    # An identifier comes whole and in its parts.
+    if len(found) > 1 and len(found[0]) > max(len(word) for word in found[1:]):
+        return [Term(found[0], tuple(found[1:]), part_others=tuple(_others(part) for part in found[1:]))]
+    if len(found) != 1:
+        return [Term(word) for word in found]
+    said = fold(run).strip(_EDGES)
+    parts = compound(said)
+    stems = tuple(stem(part) for part in parts)
+    return [Term(found[0], stems, _others(said), tuple(_others(part) for part in parts))]
+
+
+@lru_cache(maxsize=4_096)
+def _others(word: str) -> frozenset[str]:
+    """The words that mean the same and its own base forms, as texts are indexed by them."""
+    forms = base_forms(word) if len(word) >= _SHORTEST_INFLECTED else ()
+    same = (each for each in synonyms(word) if not _CJK_RUN.search(each))
+    return frozenset(found for each in (*forms, *same) for found in words(each)[:1]) - {stem(word)}
 
 
 def _names(text: str) -> frozenset[str]:

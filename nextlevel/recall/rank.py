@@ -16,15 +16,13 @@ from nextlevel.lang.tokens import words
 from nextlevel.model import Verdict
 
 from .answer import Mode
-from .coverage import VECTOR_FROM, Weighed, nearness, weigh
+from .coverage import VECTOR_FROM, Said, Weighed, evidence, nearness
+from .demand import Demand
 from .query import Query
 from .retrieve import Candidate, Candidates
 
-# What each channel adds, words being 1. A prefetch asks for both kinds of evidence at once: a project's name brings all
-# its blocks near, and one of the words of a question stands in many.
-_GRAPH = 0.25
-_VECTOR = {Mode.PREFETCH: 0.25, Mode.SEARCH: 1.0}
-_BOTH = {Mode.PREFETCH: 1.0, Mode.SEARCH: 0.0}
+_GRAPH = 0.25  # what the graph adds, words being 1
+_FULL_EVIDENCE = evidence(1.0, 1.0)
 # A step in the graph, as a score.
 _HOP = {0: 0.0, 1: 1.0, 2: 0.4}
 _HALF_LIFE_DAYS = 90.0
@@ -32,6 +30,8 @@ _HALF_LIFE_DAYS = 90.0
 _VERDICT = {None: 1.0, Verdict.USED: 1.05, Verdict.WRONG: 0.8}
 _SAID = {Verdict.USED: "was said to be of use", Verdict.WRONG: "was said to be wrong"}
 _EXPLAINED = 10  # of those left out
+# Where a question only names a thing, all that is told of it is evidence alike, and nearness must tell.
+_BESIDE_BARE = 0.95
 # A block that shares no word with the question, as in another language, must be near and stand out: its lift, and how
 # far that is above the mean of the next five.
 _ALONE_LIFT, _ALONE_ABOVE, _NEXT = 0.09, 0.015, 5
@@ -42,9 +42,7 @@ class Bar:
     """What lets a block in: words and nearness together, or its share of the query's words where nothing is compared.
 
     `first` is asked of the best, `more` of those beside it; `beside_best` is the share of the best score below which a
-    block only distracts, `most` how many are let in. For a prefetch chosen on one half of bench/precision.jsonl: on the
-    other, 10,000 blocks about other things beside it, .75 of the lines are right and no question without an answer gets
-    any; with a bar for words or nearness alone it was .25, and every third did.
+    block only distracts, `most` how many are let in.
     """
 
     first: float
@@ -55,7 +53,7 @@ class Bar:
 
 
 _BARS = {
-    Mode.PREFETCH: Bar(first=0.7, more=1.2, words_alone=0.5, beside_best=0.8, most=4),
+    Mode.PREFETCH: Bar(first=0.95, more=1.5, words_alone=0.5, beside_best=0.8, most=4),
     Mode.SEARCH: Bar(first=0.1, more=0.1, words_alone=0.1, beside_best=0.3, most=12),
 }
 
@@ -72,23 +70,34 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What is let in, best first, and what was left out, with the reason."""
+    """What is let in, best first, with the best one's evidence (0: none); and what was left out, with the reason."""
 
     kept: tuple[Ranked, ...]
     dropped: tuple[Ranked, ...]
+    evidence: float = 0.0
 
 
-def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime, most: int | None = None) -> Ranking:
+def rank(
+    query: Query,
+    candidates: Candidates,
+    *,
+    mode: Mode,
+    now: datetime,
+    most: int | None = None,
+    demand: Demand | None = None,
+) -> Ranking:
     """Judge every candidate. Nothing is kept where nothing is known: the five nearest memories are no answer.
 
-    `most` bounds what is kept, where the mode's own bound is not meant.
+    `most` bounds what is kept, where the mode's own bound is not meant. `demand` is the query's, where it is known.
     """
-    terms = weigh(query.terms, candidates.weights, candidates.blocks)
-    names = [(bearers, frozenset(words(alias))) for alias, bearers in candidates.named.items()]
-    judged = [_judge(terms, candidates, names, each, mode, now) for each in candidates.found]
+    demand = Demand.of(query, candidates) if demand is None else demand
+    judged = [_judge(demand, candidates.mean_cosine, each, mode, now) for each in candidates.found]
     judged.sort(key=lambda each: (-each.score, each.candidate.entry.found.block.id))
-    alone = _standing_out(judged)
+    # All that is told of a project is near a question that names it.
+    alone = None if demand.projects else _standing_out(judged)
     bar = _BARS[mode] if most is None else replace(_BARS[mode], most=most)
+    if demand.bare:
+        bar = replace(bar, beside_best=max(bar.beside_best, _BESIDE_BARE))
     kept: list[_Judged] = []
     dropped: list[Ranked] = []
     for each in judged:
@@ -97,7 +106,13 @@ def rank(query: Query, candidates: Candidates, *, mode: Mode, now: datetime, mos
             kept.append(each)
         elif len(dropped) < _EXPLAINED:
             dropped.append(each.ranked(refusal))
-    return Ranking(tuple(each.ranked(_why(each, terms, candidates.named)) for each in kept), tuple(dropped))
+    told = tuple(each.ranked(_why(each, demand.all, candidates.named)) for each in kept)
+    return Ranking(told, tuple(dropped), max((each.evidence for each in kept), default=0.0))
+
+
+def behind(ranking: Ranking, why: str) -> Ranking:
+    """Nothing let in, for a reason."""
+    return Ranking((), (*(replace(each, why=why) for each in ranking.kept), *ranking.dropped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +120,8 @@ class _Judged:
     """A candidate under judgement."""
 
     candidate: Candidate
-    says: frozenset[str]
+    said: Said
+    agrees: bool
     compared: bool
     evidence: float
     score: float
@@ -141,9 +157,11 @@ def _standing_out(judged: Sequence[_Judged]) -> _Judged | None:
 
 def _refusal(judged: _Judged, bar: Bar, kept: Sequence[_Judged], *, alone: bool) -> str | None:
     """Why a candidate is not let in; None if it is."""
+    if not judged.agrees:
+        return "is of another project than the one that is asked about"
     needed = (bar.more if kept else bar.first) if judged.compared else bar.words_alone
-    if judged.evidence < needed and not alone:
-        share, lift = f"{judged.coverage:.0%} of the query's words", f"{judged.lift:+.3f} over the average cosine"
+    if judged.evidence < needed and (kept or not alone):
+        share, lift = f"{judged.coverage:.0%} of what is asked", f"{judged.lift:+.3f} over the average cosine"
         return f"too little evidence: {share}, {lift}"
     if kept and judged.score < bar.beside_best * kept[0].score:
         return f"far behind the best: {judged.score:.2f} to {kept[0].score:.2f}"
@@ -152,44 +170,30 @@ def _refusal(judged: _Judged, bar: Bar, kept: Sequence[_Judged], *, alone: bool)
     return None
 
 
-def _judge(
-    terms: Weighed,
-    candidates: Candidates,
-    names: Sequence[tuple[frozenset[UUID], frozenset[str]]],
-    candidate: Candidate,
-    mode: Mode,
-    now: datetime,
-) -> _Judged:
+def _judge(demand: Demand, mean: float | None, candidate: Candidate, mode: Mode, now: datetime) -> _Judged:
     block = candidate.entry.found.block
-    says = _says(candidate, names)
-    coverage = terms.covered(says)
-    evidence, full = coverage, 1.0
+    said = demand.said(candidate.entry)
+    told_of = said.also(frozenset(words(block.project or "")))
+    precise = mode is Mode.PREFETCH
+    coverage = demand.share_of_block(candidate.entry, said) if precise else demand.all.covered(told_of)
+    strength, full = coverage, 1.0
     lift, near, compared = 0.0, 0.0, False
-    if candidate.cosine is not None and candidates.mean_cosine is not None:
-        lift, compared = candidate.cosine - candidates.mean_cosine, True
+    if candidate.cosine is not None and mean is not None:
+        lift, compared = candidate.cosine - mean, True
         near = nearness(lift)
-        evidence += _VECTOR[mode] * near + _BOTH[mode] * coverage * near
-        full += _VECTOR[mode] + _BOTH[mode]
+        strength, full = (evidence(coverage, near), _FULL_EVIDENCE) if precise else (coverage + near, 2.0)
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)
     trust = (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
-    score = (evidence + _GRAPH * _HOP[candidate.hop]) / (full + _GRAPH) * trust
+    score = (strength + _GRAPH * _HOP[candidate.hop]) / (full + _GRAPH) * trust
     score = min(score * _VERDICT[candidate.entry.found.verdict], 1.0)
-    return _Judged(candidate, says, compared, evidence, score, coverage, lift, near, recency)
-
-
-def _says(candidate: Candidate, names: Sequence[tuple[frozenset[UUID], frozenset[str]]]) -> frozenset[str]:
-    """A block's words. A name in the query counts as said by every block that speaks of its bearer, by any name."""
-    says = candidate.entry.says
-    for bearers, name in names:
-        if not bearers.isdisjoint(candidate.entry.found.entities):
-            says |= name
-    return says
+    agrees = not precise or demand.agrees(block.project, said)
+    return _Judged(candidate, told_of, agrees, compared, strength, score, coverage, lift, near, recency)
 
 
 def _why(judged: _Judged, weighed: Weighed, named: Mapping[str, frozenset[UUID]]) -> str:
     reasons = []
     candidate = judged.candidate
-    matched = weighed.matched(judged.says)
+    matched = weighed.matched(judged.said)
     if matched:
         reasons.append("says " + ", ".join(f"“{word}”" for word in matched[:5]))
     if candidate.hop == 1:

@@ -15,7 +15,6 @@ from nextlevel.cache import Cache, Generations, keys
 from nextlevel.errors import StoreUnreachable
 from nextlevel.event import base_install
 from nextlevel.inference import Embedder, Vector, open_reranker
-from nextlevel.lang.roots import root
 from nextlevel.lang.when import when
 from nextlevel.model import Scope
 from nextlevel.settings import Settings
@@ -26,6 +25,7 @@ from . import brief, cited, overview, past, rank
 from .answer import Answer, Item, Mode, Request, Rung
 from .cold import ColdScope
 from .compose import Quoted, Read, compose, empty, of_items, with_brief, without_session
+from .demand import Demand, load
 from .discussed import discussed
 from .meaning import Meaning
 from .passages import Heard, Sought
@@ -54,6 +54,7 @@ class Recall:
         self._meaning = Meaning(db, embedder, hot_scopes=settings.hot_scopes)
         self._reorder = Reorder(open_reranker(settings))
         self.scopes = Scopes(settings, db)
+        load()
 
     async def close(self) -> None:
         await self._meaning.close()
@@ -159,8 +160,13 @@ class Recall:
         finally:
             vector.cancel()
         search_for = request.most if request.mode is Mode.SEARCH else None
-        ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for)
-        quoted = await self._quote(query, request, scope, found.heard, ranking)
+        demand = Demand.of(query, found, sought.asides)
+        ranking = rank.rank(query, found, mode=request.mode, now=now, most=search_for, demand=demand)
+        # A question whose vector did not come has no time left to look for better.
+        in_time = time.monotonic() < until or not _is_uninvited(query, request)
+        quoted = await self._quote(query, request, scope, found.heard, demand, ranking.evidence) if in_time else []
+        if quoted and _is_uninvited(query, request):
+            ranking = rank.behind(ranking, "a past turn says more of it")
         ranking, quoted = await self._reorder.order(query.text, ranking, quoted, until - time.monotonic())
         read = Read(
             rung,
@@ -192,22 +198,25 @@ class Recall:
         return await cited.find(self._db, scope, sought, row, meaning.model, meaning.measures, request.as_of)
 
     async def _quote(
-        self, query: Query, request: Request, scope: Scope, heard: Sequence[Heard], ranking: rank.Ranking
+        self, query: Query, request: Request, scope: Scope, heard: Sequence[Heard], demand: Demand, shown: float
     ) -> list[Quoted]:
         """The past turns that are worth a line, with what is quoted of them: read now, so that none is forgotten."""
-        known = frozenset(root(word) for each in ranking.kept for word in each.candidate.entry.says)
-        asked = past.asks_what_was_said(query.text)
-        chosen = past.worth_showing(heard, request.mode, asked=asked, known=known, most=request.most)
+        uninvited = _is_uninvited(query, request)
+        chosen = past.worth_reading(heard) if uninvited else past.worth_showing(heard, request.mode, most=request.most)
         if not chosen:
             return []
         async with self._db.memory(scope) as conn:
             said = await passages.said(conn, scope, [each.passage.turn_id for each in chosen])
         usable = [each for each in chosen if past.usable(said, each, request.mode)]
+        if uninvited:
+            usable = past.telling([(each, said[each.passage.turn_id]) for each in usable], demand, shown)
         quoted = [
             Quoted(each, past.quote(said[each.passage.turn_id], each.matched), score)
             for each, score in zip(usable, past.scores(usable), strict=True)
         ]
-        return [each for each in quoted if not past.gives_orders(each.quote)]
+        return [
+            each for each in quoted if not past.gives_orders(each.quote) and not (uninvited and each.quote.by_assistant)
+        ]
 
     async def _rules(self, query: Query, request: Request, source: Source) -> list[Entry]:
         """The standing rules for what is to be done; a search asks for facts, and nothing is to be done."""
@@ -234,6 +243,11 @@ class Recall:
     async def _warm(self, request: Request, answer: Answer) -> None:
         key = keys.warm(base_install(request.install), request.profile, request.principal, request.session or "")
         await self._cache.put_warm(key, answer.context, answer.generation)
+
+
+def _is_uninvited(query: Query, request: Request) -> bool:
+    """True where past turns are not asked for: one joins only if it says more than any fact."""
+    return request.mode is Mode.PREFETCH and not past.asks_what_was_said(query.text)
 
 
 def _is_kept(request: Request) -> bool:

@@ -9,10 +9,12 @@ from typing import Protocol
 from uuid import UUID
 
 from nextlevel.inference import Vector
-from nextlevel.lang.tokens import words
+from nextlevel.lang.lexicon import compound
+from nextlevel.lang.tokens import stem, words
 from nextlevel.model import Block, block_text
 from nextlevel.store.search import Found, Nearest
 
+from .coverage import Said
 from .passages import Heard, Sought
 
 BY_WORDS = BY_VECTOR = BY_GRAPH = 60
@@ -39,9 +41,9 @@ class Entry:
         return frozenset(words(f"{sentence(block)} {block.context} {block.key or ''} {block.value or ''}"))
 
     @cached_property
-    def says(self) -> frozenset[str]:
-        """Its words, and its project's name: what is told at work on a project seldom names it."""
-        return self.words | frozenset(words(self.found.block.project or ""))
+    def said(self) -> Said:
+        """Its words and what compounds among them are made of, to be compared with a query's."""
+        return Said.of(self.words.union(*(map(stem, compound(word)) for word in self.words)))
 
 
 class Source(Protocol):
@@ -69,7 +71,7 @@ class Source(Protocol):
     async def entries(self, ids: Collection[UUID]) -> list[Entry]: ...
 
     async def rules(self) -> list[Entry]:
-        """The person's preferences, at most RULES of them: what may hold for a kind of task."""
+        """Preferences, and what was told to be remembered, at most RULES: what may hold for a kind of task."""
         ...
 
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:

@@ -15,8 +15,9 @@ from importlib.resources import files
 
 from nextlevel.lang.roots import root
 from nextlevel.lang.tokens import fold, words
-from nextlevel.model import Block, Category
+from nextlevel.model import Block, BlockType, Category
 
+from .asked import asks_for_a_fact
 from .source import Entry, sentence
 
 MOST_RULES = 4
@@ -47,6 +48,7 @@ class _Words:
 @dataclass(frozen=True, slots=True)
 class _Kind:
     ask: _Words
+    compare: _Words
     rule: _Words
     else_rule: _Words
     category: Category | None
@@ -54,9 +56,10 @@ class _Kind:
 
 
 def kinds_asked(text: str) -> frozenset[str]:
-    """The kinds of task that a message sets."""
+    """The kinds of task that a message sets. One that wants to know something sets none, unless it has to compare."""
     folded, said = _read(text[:_HEAD_CHARS])
-    asked = {name for name, kind in _kinds().items() if kind.ask.met(folded, said)}
+    fact = asks_for_a_fact(text)
+    asked = {name for name, kind in _kinds().items() if (kind.compare if fact else kind.ask).met(folded, said)}
     return frozenset(name for name in asked if _kinds()[name].needs in (None, *asked))
 
 
@@ -64,7 +67,7 @@ def kinds_ruled(block: Block) -> frozenset[str]:
     """The kinds of task that a rule holds for."""
     folded, said = _read(sentence(block))
     ruled = {name for name, kind in _kinds().items() if kind.rule.met(folded, said)}
-    if not ruled:
+    if not ruled and block.type is BlockType.USER_PREFERENCE:
         ruled = {
             name
             for name, kind in _kinds().items()
@@ -103,7 +106,8 @@ def _kinds() -> dict[str, _Kind]:
     table = tomllib.loads((files(__package__) / "tasks.toml").read_text(encoding="utf-8"))
     return {
         name: _Kind(
-            _Words.of(kind["ask"]),
+            _Words.of([*kind["ask"], *kind.get("compare", ())]),
+            _Words.of(kind.get("compare", ())),
             _Words.of(kind["rule"]),
             _Words.of(kind.get("else_rule", ())),
             Category(kind["category"]) if "category" in kind else None,

@@ -29,10 +29,16 @@ class PastSession:
 
 
 async def rules(
-    conn: Connection, scope: Scope, *, as_of: datetime | None, known_at: datetime | None = None, limit: int
+    conn: Connection,
+    scope: Scope,
+    *,
+    as_of: datetime | None,
+    known_at: datetime | None = None,
+    explicit: bool = False,
+    limit: int,
 ) -> list[UUID]:
-    """The person's preferences that hold, the surest first."""
-    rows = await conn.fetch(SQL.brief.rules, scope.tenant_id, scope.readable, as_of, limit, known_at)
+    """The person's preferences that hold, the surest first; with `explicit` also what was told to be remembered."""
+    rows = await conn.fetch(SQL.brief.rules, scope.tenant_id, scope.readable, as_of, limit, known_at, explicit)
     return [row["block_id"] for row in rows]
 
 

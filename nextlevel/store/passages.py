@@ -7,7 +7,7 @@ gets is walled to its scopes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
@@ -29,7 +29,7 @@ Vector = npt.NDArray[np.float32]
 class Said:
     """What was said in a turn, the head of each side; `at` in the speaker's own zone.
 
-    `outdated`: something that was learnt from it holds no longer.
+    `outdated`: something that was learnt from it holds no longer. `project`: the one that was worked on.
     """
 
     turn_id: str
@@ -39,6 +39,7 @@ class Said:
     said: str
     answered: str
     outdated: bool = False
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +206,13 @@ async def beside(conn: Connection, scope: Scope, turn_ids: Collection[str], *, a
 async def said(conn: Connection, scope: Scope, turn_ids: Collection[str]) -> dict[str, Said]:
     """What was said in these turns, as far as it may still be shown."""
     rows = await conn.fetch(SQL.passages.said, scope.tenant_id, scope.readable, list(turn_ids), SIDE_CHARS)
-    return {row["id"]: _said(row, outdated=row["outdated"]) for row in rows}
+    return {row["id"]: replace(_said(row), outdated=row["outdated"], project=row["project"]) for row in rows}
 
 
-def _said(row: asyncpg.Record, *, outdated: bool = False) -> Said:
+def _said(row: asyncpg.Record) -> Said:
     zone = timezone(timedelta(minutes=row["utc_offset_min"]))
     at = row["at"].astimezone(zone)
-    return Said(row["id"], row["session"], row["ordinal"], at, row["said"], row["answered"], outdated)
+    return Said(row["id"], row["session"], row["ordinal"], at, row["said"], row["answered"])
 
 
 def _passage(row: asyncpg.Record) -> Passage:

@@ -47,14 +47,14 @@ def objects(ranking) -> list[str]:
         ({"valid_from": NOW}, {"valid_from": NOW - timedelta(days=300)}),
         ({"confidence": 0.95}, {"confidence": 0.6}),
         ({"explicit": True}, {"explicit": False}),
-        ({"cosine": 0.83}, {"cosine": 0.82}),
+        ({"cosine": 0.85}, {"cosine": 0.84}),
         ({"hop": 1}, {"hop": 0}),
     ],
     ids=["newer", "surer", "told to be remembered", "nearer in meaning", "named"],
 )
 def test_of_two_that_match_alike_the_one_goes_first_that_is(better, worse):
     """Each channel counts, in the direction one expects."""
-    one, two = {"cosine": 0.82} | worse, {"cosine": 0.82} | better
+    one, two = {"cosine": 0.84} | worse, {"cosine": 0.84} | better
     ranking = ranked(
         "crm port", candidate("crm", "has_port", "worse", **one), candidate("crm", "has_port", "better", **two)
     )

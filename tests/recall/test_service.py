@@ -122,7 +122,7 @@ async def test_the_budget_of_tokens_holds(nele, ask):
     """A context that grows with memory eats the window it was to save."""
     for number in range(40):
         await nele.tell("pegelwacht", "has_station", f"number {number} at the river, with a rather long description")
-    answer = await ask("which stations does pegelwacht have?", budget_tokens=120)
+    answer = await ask("which stations does pegelwacht have?", mode=Mode.SEARCH, budget_tokens=120)
     assert answer.items
     assert len(answer.context) / 4 <= 120
     assert any("beyond 120 tokens" in each.why for each in answer.dropped)

@@ -1,10 +1,10 @@
 -- What the opening brief of a session is made of.
 
 -- name: rules
--- Standing rules of these scopes: the person's preferences that hold.
--- $1 tenant · $2 scopes · $3 moment, or null for now · $4 at most · $5 known at
+-- Standing rules of these scopes: the person's preferences that hold; with what was told to be remembered, if that is asked.
+-- $1 tenant · $2 scopes · $3 moment, or null for now · $4 at most · $5 known at · $6 told to be remembered too
 SELECT block_id FROM blocks
- WHERE tenant_id = $1 AND scope_id = ANY ($2) AND type = 'user_preference'
+ WHERE tenant_id = $1 AND scope_id = ANY ($2) AND (type = 'user_preference' OR $6 AND explicit)
    AND CASE WHEN $3::timestamptz IS NULL
             THEN status = 'active' AND expires_at > now() AND (valid_to IS NULL OR valid_to > now())
             WHEN $5::timestamptz IS NULL
