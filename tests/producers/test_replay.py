@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def replay(home: Path, *commands: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def events(home: Path) -> list[dict[str, Any]]:
-    with sqlite3.connect(home / "nextlevel" / "shortterm.db") as connection:
+    with closing(sqlite3.connect(home / "nextlevel" / "shortterm.db")) as connection:
         rows = connection.execute("SELECT event FROM events ORDER BY row").fetchall()
     connection.close()
     return [json.loads(event) for (event,) in rows]

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def past(home: Home, written: tuple[Path, list[tuple[str, str, str]]]) -> Past:
 
     def put(at: float = AT) -> list[tuple[str, str, str]]:
         shutil.copyfile(written[0], home.path / "state.db")
-        with sqlite3.connect(home.path / "state.db") as store:
+        with closing(sqlite3.connect(home.path / "state.db")) as store, store:
             store.execute("UPDATE messages SET timestamp = timestamp + ?", (at - AT,))
         return written[1]
 
@@ -98,7 +99,7 @@ async def test_a_repetition_brings_nothing_and_a_new_turn_comes_alone(home: Home
         connection.execute("DELETE FROM notes")
     again = await bring(home)
     assert (0, len(standing)) == (again.new, again.known)
-    with sqlite3.connect(home.path / "state.db") as store:
+    with closing(sqlite3.connect(home.path / "state.db")) as store, store:
         for role, text in (("user", "one more"), ("assistant", "Yes.")):
             store.execute(
                 "INSERT INTO messages (session_id, role, content, timestamp, active) VALUES ('archived', ?, ?, ?, 1)",
