@@ -47,7 +47,7 @@ bench-extraction: setup ## how fast the rules read a turn, how long the worst me
 bench-store: setup ## how long it takes to store and to link a turn in memories of 1,000 to 100,000 blocks (4 minutes)
 	@$(BIN)/python -m bench.store $(ARGS)
 
-bench-precision: setup ## are the injected lines right, and none injected for nothing, among 10,000 other blocks (2 minutes)
+bench-precision: setup ## are the injected lines right, and none injected for nothing, among 10,000 other blocks, and do openings get their rules (4 minutes)
 	@$(BIN)/python -m bench.precision $(ARGS)
 
 bench-pipeline: setup ## how fast a turn becomes memory, one by one and from a backlog (2 minutes)

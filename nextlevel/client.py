@@ -110,14 +110,17 @@ class Client:
         known_at: str | None = None,
         k: int | None = None,
         explain: bool = False,
+        brief: bool = False,
+        project: str | None = None,
     ) -> Recalled:
         """What is known that fits the query, at most `k` of it.
 
-        `as_of` (RFC 3339) asks what held then; `known_at`, by what was learnt until then.
+        `as_of` (RFC 3339) asks what held then; `known_at`, by what was learnt until then. `brief`: a session begins, so
+        give what it needs to know whatever it asks; `project` is the one in focus.
         """
         options = {
             **{"session": session, "budget_tokens": budget_tokens, "deadline_ms": deadline_ms},
-            **{"as_of": as_of, "known_at": known_at, "k": k},
+            **{"as_of": as_of, "known_at": known_at, "k": k, "project": project, "brief": brief or None},
         }
         given = {name: value for name, value in options.items() if value is not None}
         body = {"query": query, "scope": asdict(scope), "mode": mode, "explain": explain, **given}
