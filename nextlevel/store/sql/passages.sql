@@ -129,13 +129,14 @@ SELECT DISTINCT n.turn_id FROM passages p
  WHERE p.tenant_id = $1 AND p.scope_id = ANY ($2) AND p.turn_id = ANY ($3) AND ($4::timestamptz IS NULL OR n.at <= $4);
 
 -- name: said
--- What was said in these turns, as far as it may still be shown; and whether something learnt from it was replaced or
--- taken back since. What was told with its own end (a date, a holiday) is told rightly after it too.
+-- What was said in these turns, as far as it may still be shown; and whether something learnt from it holds no longer. What
+-- is of a day by its nature, as a demo or a holiday, is told rightly after it too.
 -- $1 tenant · $2 scopes · $3 turns · $4 characters of each side
 SELECT t.id, t.session, t.ordinal, t.at, t.utc_offset_min, left(t.user_text, $4) AS said, left(t.assistant_text, $4) AS answered,
        t.meta #>> '{project,name}' AS project,
        EXISTS (SELECT FROM block_sources s JOIN blocks b ON b.tenant_id = s.tenant_id AND b.block_id = s.block_id
                 WHERE s.tenant_id = t.tenant_id AND s.turn_id = t.id
-                  AND (b.status = 'superseded' OR b.status = 'expired' AND b.valid_to < now())) AS outdated
+                  AND (b.status = 'superseded' OR b.valid_to < now()
+                       AND (b.status = 'expired' OR b.predicate NOT IN ('deadline', 'goes_live_on', 'takes_place_on', 'away')))) AS outdated
   FROM passages p JOIN turns t ON t.tenant_id = p.tenant_id AND t.id = p.turn_id
  WHERE p.tenant_id = $1 AND p.scope_id = ANY ($2) AND p.turn_id = ANY ($3) AND NOT t.hidden;
