@@ -29,6 +29,7 @@ from .found import Found
 __all__ = ["EXTRACTOR", "WINDOW_TURNS", "Look", "Reading", "look", "read", "to_forget"]
 
 EXTRACTOR = "rules-1"
+"""Name and version of the extractor, stored with what it found; a new number allows old turns to be read again."""
 """Stored with what it found, so that a later version can be told from it."""
 
 WINDOW_TURNS = 6

@@ -3,7 +3,4 @@
 from .found import Dropped, Extraction
 from .rules import extract
 
-__all__ = ["EXTRACTOR", "Dropped", "Extraction", "extract"]
-
-EXTRACTOR = "rules/1"
-"""Name and version of the extractor, stored with what it found; a new number allows the old turns to be read again."""
+__all__ = ["Dropped", "Extraction", "extract"]
