@@ -30,7 +30,6 @@ __all__ = ["EXTRACTOR", "WINDOW_TURNS", "Look", "Reading", "look", "read", "to_f
 
 EXTRACTOR = "rules-1"
 """Name and version of the extractor, stored with what it found; a new number allows old turns to be read again."""
-"""Stored with what it found, so that a later version can be told from it."""
 
 WINDOW_TURNS = 6
 """Turns before this one that an extractor sees: what "it", "that" and "no, the other one" mean stands there."""
