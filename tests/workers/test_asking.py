@@ -50,7 +50,7 @@ OWNED = ("Imke", "looks_after", "nightly backups")
 
 
 @asynccontextmanager
-async def model(bench, *steps: dict, timeout_s: float = 10) -> AsyncIterator[FakeOpenAI]:
+async def model(bench, *steps: dict, timeout_s: float = 60) -> AsyncIterator[FakeOpenAI]:
     """The bench's worker with a model that answers so."""
     with FakeOpenAI(list(steps), default='{"memories": []}') as server:
         bench.ctx.llm = CompatibleLLM(server.base_url, MODEL, None, timeout_s=timeout_s)

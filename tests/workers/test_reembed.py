@@ -164,6 +164,7 @@ async def test_the_command_can_be_stopped_and_goes_on_when_it_is_run_again(bench
         "NEXTLEVEL_POSTGRES_DSN": database.dsn,
         "NEXTLEVEL_EMBED_BASE_URL": server.base_url,
         "NEXTLEVEL_EMBED_MODEL": "other",
+        "NEXTLEVEL_EMBED_TIMEOUT_S": "60",  # it must be the signal that ends it
     }
     server.going.clear()
     process = await reembed("--keep", **environment)
