@@ -2,8 +2,8 @@
 
 Two months are told by the real plugin and remembered by the real pipeline, and 10,000 blocks about other things are put
 beside each. Then questions are asked as prefetch asks them: 150 to the demo's month (precision.jsonl) and 89 to another
-person's (farm/), written before anything was measured; a third has no answer there. A line is right if it holds one of the words
-that its question names, its date aside: they were written from the month, not from what is remembered of it.
+person's (farm/), written before anything was measured; a third has no answer there. A line is right if it holds one of
+the words that its question names, its date aside: they were written from the month, not from what is remembered of it.
 
 Then come 40 openings (openings.jsonl), in four languages: "carry on", where a session begins and the brief is due, and
 "write me a comparison", where a standing rule is. One is right if its context says what it must, within its budget.

@@ -56,7 +56,9 @@ class Sought:
 
     @classmethod
     def of(cls, query: Query, when: When | None, asides: frozenset[str] = frozenset()) -> Sought:
-        terms = (Term(root(term.whole), tuple(root(part) for part in term.parts)) for term in query.terms)
+        # A turn is found by the words that it was said in: tuned so, and not by what a compound may be made of.
+        apart = ((term.whole, () if term.is_compound else term.parts) for term in query.terms)
+        terms = (Term(root(whole), tuple(root(part) for part in parts)) for whole, parts in apart)
         if when is not None:
             asides |= frozenset(root(word) for word in words(when.said))
         return cls(tuple(dict.fromkeys(terms)), asides, query.names, when)

@@ -26,13 +26,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 class Term:
     """One thing the query asks about: a word, or an identifier or a compound as a whole with its parts.
 
-    `others` are words that mean the same, in any language, `part_others` those of each part.
+    `others` are words that mean the same, in any language, `part_others` those of each part. `is_compound`: its parts are
+    the dictionary's guess, and not written apart.
     """
 
     whole: str
     parts: tuple[str, ...] = ()
     others: frozenset[str] = frozenset()
     part_others: tuple[frozenset[str], ...] = ()
+    is_compound: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def _terms(run: str) -> list[Term]:
     said = fold(run).strip(_EDGES)
     parts = compound(said)
     stems = tuple(stem(part) for part in parts)
-    return [Term(found[0], stems, _others(said), tuple(_others(part) for part in parts))]
+    return [Term(found[0], stems, _others(said), tuple(_others(part) for part in parts), is_compound=bool(parts))]
 
 
 @lru_cache(maxsize=4_096)
