@@ -26,8 +26,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 class Term:
     """One thing the query asks about: a word, or an identifier or a compound as a whole with its parts.
 
-    `others` are words that mean the same, in any language, `part_others` those of each part. `is_compound`: its parts are
-    the dictionary's guess, and not written apart.
+    `others` are words that mean the same, in any language, `part_others` those of each part. `is_compound`: its parts
+    are the dictionary's guess, and not written apart.
     """
 
     whole: str
