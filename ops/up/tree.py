@@ -133,7 +133,7 @@ def environment(settings: Settings) -> dict[str, str]:
             text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
             found[f"NEXTLEVEL_{name.upper()}"] = text
     found["NEXTLEVEL_DATA_DIR"] = str(settings.data_dir.resolve())
-    found["OMP_NUM_THREADS"] = "1"  # several processes' threads fight over the cores; see inference/packaged.py
+    found["OMP_NUM_THREADS"] = "1"  # a text is embedded on one core; more threads only fight over the same two
     return found
 
 

@@ -97,12 +97,6 @@ async def test_queries_that_come_together_get_their_own_vectors(embedder):
     assert np.allclose(together, [await embedder.query(text) for text in texts], atol=1e-5)
 
 
-async def test_a_vector_is_the_same_on_one_core_and_on_two(embedder):
-    """How busy the machine is decides which; what is found must not hang on it."""
-    one, two = (embedder._encode("which port does the crm use?", is_query=True, cores=cores) for cores in (1, 2))
-    assert np.array_equal(one, two)
-
-
 async def test_a_closed_embedder_answers_nobody_and_keeps_nobody_waiting():
     """A stop must not leave a recall hanging."""
     embedder = open_embedder(Settings())
