@@ -61,7 +61,7 @@ def import_core(home: HomeOption = None) -> None:
 @app.command(
     "markdown",
     epilog="\b\nExamples:\n  nextlevel import markdown ~/vault\n"
-    "  nextlevel import markdown ~/work/crm/docs --project crm\n"
+    "  nextlevel import markdown ~/crm/docs --project crm\n"
     "  nextlevel import markdown --remove ~/vault               takes its notes out again",
 )
 def import_markdown(
