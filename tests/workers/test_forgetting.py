@@ -148,6 +148,16 @@ async def test_a_no_longer_closes_nothing_of_another_project(bench):
     assert {"fernhollow-shop"} == {subject for subject, predicate, _ in facts if predicate == "uses_database"}
 
 
+async def test_what_a_person_said_of_themselves_is_taken_back_wherever_they_are(bench):
+    """They don't change folders to be forgotten; but what fits is looked for here first."""
+    crm, shop = ({"project": {"name": name}} for name in ("waldseilgarten-crm", "fernhollow-shop"))
+    await bench.remember(
+        event("I am at the dentist on Thursday until 11.", seq=1, meta=crm),
+        replace(event("Forget what I said about the dentist, that's private.", seq=2, meta=shop), session="s2"),
+    )
+    assert set() == {object_ for _, _, object_ in await bench.facts() if "dentist" in object_}
+
+
 async def test_another_persons_turn_cannot_be_taken_back(bench):
     """Its number can be guessed; whose it is cannot be changed by asking."""
     await bench.remember(FACT)

@@ -28,15 +28,16 @@ from .extract.rules.focus import told_project
 FITS_FROM = 0.6
 """Share of a retraction's content words that a block must hold to be the one that is meant."""
 _LOOKED_AT = 20
+_PERSON = "user"
 
 
 def fit(retraction: Retraction, block: Block) -> float:
     """The share of a retraction's words that a block holds, 0..1; 0 where it can't be meant.
 
-    A number must be the block's too, and the block of the project in which it was taken back, or of none. Its subject
-    alone makes no block the one that is meant, where more was said.
+    A number must be the block's too, and the block of the project in which it was taken back, or of none, or about the
+    person, who is the same in all. Its subject alone makes no block the one that is meant, where more was said.
     """
-    if retraction.project is not None and block.project not in (None, retraction.project):
+    if not _of_project(retraction, block) and block.subject != _PERSON:
         return 0.0
     wanted = set(content_words(retraction.said))
     held = set(content_words(f"{block.subject} {block.predicate} {block.object} {block.context}"))
@@ -46,6 +47,10 @@ def fit(retraction: Retraction, block: Block) -> float:
         return 0.0
     share = len(wanted & held) / len(wanted)
     return share if share >= FITS_FROM else 0.0
+
+
+def _of_project(retraction: Retraction, block: Block) -> bool:
+    return retraction.project is None or block.project in (None, retraction.project)
 
 
 async def take_back(conn: Connection, claim: Claim, texts: Collection[str], applied: Applied) -> None:
@@ -92,10 +97,14 @@ def _ended_at(block: Block, at: datetime) -> bool:
     return block.status is BlockStatus.EXPIRED and block.valid_to == max(block.valid_from, at)
 
 
-def _rank(retraction: Retraction) -> Callable[[Rival], tuple[float, datetime, UUID]]:
-    """The better fit first, then what was told last before it was taken back."""
-    at = retraction.at
-    return lambda each: (fit(retraction, each.block), max(told for told in each.told if told <= at), each.block.id)
+def _rank(retraction: Retraction) -> Callable[[Rival], tuple[bool, float, datetime, UUID]]:
+    """What is of the same project first, then the better fit, then what was told last before it was taken back."""
+
+    def rank(each: Rival) -> tuple[bool, float, datetime, UUID]:
+        told = max(told for told in each.told if told <= retraction.at)
+        return _of_project(retraction, each.block), fit(retraction, each.block), told, each.block.id
+
+    return rank
 
 
 async def _end(conn: Connection, claim: Claim, retraction: Retraction, ended: Rival, applied: Applied) -> list[Block]:
