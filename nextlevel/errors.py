@@ -92,11 +92,9 @@ class Misconfigured(Permanent):
 
 
 class UnusableAnswer(Permanent):
-    """A language model's answer is of no use. `code`: refused, malformed or truncated; `said`: what there is of it.
+    """A language model's answer is of no use. `code`: refused, malformed or truncated; `said`: what there is of it."""
 
-    `tokens` are those in and out that the server counted, 0 where it did not.
-    """
-
+    # `tokens` are those in and out that the server counted, 0 where it did not.
     def __init__(self, code: str, detail: str, said: str = "", tokens: tuple[int, int] = (0, 0)) -> None:
         super().__init__(f"{code}: {detail}")
         self.code, self.detail, self.said, self.tokens = code, detail, said, tokens
