@@ -1,4 +1,5 @@
-"""Blocks that say the same, or of which one says the other more exactly, become one: upkeep compares again.
+"""Blocks that say the same, or of which one says the other more exactly, become one: upkeep compares again. What runs
+of one workflow have in common is distilled from them (`distil`).
 
 Storing compares a fact with what it finds at that moment. A fact that waited in review, or was stored under older
 rules, can still stand beside another. The rules and the writes are those of the store stage, so that lineage, history
@@ -21,6 +22,7 @@ from nextlevel.store.blocks import Rival
 from nextlevel.store.pool import Connection
 
 from .context import WorkerContext
+from .distil import distil
 from .steps import classify, dedup
 from .steps.dedup import Relation
 from .steps.extract.rules.focus import NOBODYS
@@ -33,7 +35,7 @@ _log = log.get("upkeep")
 
 
 async def consolidate(ctx: WorkerContext) -> int:
-    """Compare what changed since the last look, some of each scope in turn. Returns how many blocks were merged."""
+    """Compare what changed since the last look, some of each scope in turn. Returns how many blocks ended in others."""
     until = time.monotonic() + LONGEST_RUN_S
     merged = 0
     async with ctx.db.pipeline() as conn:
@@ -43,7 +45,7 @@ async def consolidate(ctx: WorkerContext) -> int:
         async with ctx.db.memory(scope) as conn:
             await blocks.lock(conn, scope)
             changed, more = await consolidation.take(conn, scope, limit=BLOCKS_AT_ONCE)
-        merged += sum([await _merge(ctx, scope, block_id) for block_id in changed])
+        merged += sum([await _compare(ctx, scope, block_id) for block_id in changed])
         if more:
             waiting.append(scope)
     if merged:
@@ -51,23 +53,29 @@ async def consolidate(ctx: WorkerContext) -> int:
     return merged
 
 
-async def _merge(ctx: WorkerContext, scope: Scope, block_id: UUID) -> int:
+async def _compare(ctx: WorkerContext, scope: Scope, block_id: UUID) -> int:
     """Compare one block without the lock, which in a large scope takes a while; under it only what was found."""
     async with ctx.db.memory(scope) as conn:
         await blocks.plan_each(conn)
         this, others = await consolidation.neighbours(conn, scope, block_id)
-    pairs = [] if this is None else await asyncio.to_thread(_pairs, this, others)
+    if this is None:
+        return 0
+    return await _merge(ctx, scope, this, others) + await distil(ctx, scope, this, others)
+
+
+async def _merge(ctx: WorkerContext, scope: Scope, this: Rival, others: Sequence[Rival]) -> int:
+    pairs = await asyncio.to_thread(_pairs, this, others)
     if not pairs:
         return 0
     found = {each.block.id for kept, gone, _ in pairs for each in (kept, gone)}
     async with ctx.db.memory(scope) as conn:
         await blocks.lock(conn, scope)
-        this, others = await consolidation.again(conn, scope, block_id, found)
+        again, others = await consolidation.again(conn, scope, this.block.id, found)
         merged = 0
-        for kept, gone, relation in [] if this is None else _pairs(this, others):
+        for kept, gone, relation in [] if again is None else _pairs(again, others):
             await _absorb(conn, scope, kept, gone, relation)
             merged += 1
-            if gone is this:
+            if gone is again:
                 break
         generations = await scopes.raise_generations(conn, scope, {scope.profile_scope} if merged else ())
     await publish_generations(ctx.redis, generations)

@@ -1,12 +1,14 @@
-"""What upkeep compares again: the active blocks that changed since it looked, and those that they may meet."""
+"""What upkeep compares again: the active blocks that changed since it looked, and those that they may meet; and how
+what it distilled from them comes apart."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from uuid import UUID
 
 from nextlevel.lang.tokens import words
-from nextlevel.model import BlockStatus, Scope, block_text
+from nextlevel.model import Block, BlockStatus, Scope, block_text
 
 from . import blocks
 from .blocks import Rival, block_of
@@ -60,3 +62,29 @@ async def _told_apart(
     here = [each for each in found if each.block.status is BlockStatus.ACTIVE and each.block.id not in moved]
     this = next((each for each in here if each.block.id == block_id), None)
     return this, [each for each in here if each is not this]
+
+
+async def brought_back(conn: Connection, scope: Scope, block_ids: Collection[UUID]) -> set[UUID]:
+    """Those of some active blocks that had been distilled into another, and hold again since that was taken apart."""
+    rows = await conn.fetch(SQL.consolidation.brought_back, scope.tenant_id, list(block_ids))
+    return {row["block_id"] for row in rows}
+
+
+async def named_by_both(conn: Connection, scope: Scope, one: UUID, other: UUID) -> tuple[list[UUID], list[UUID]]:
+    """The entities that two blocks both name: those that stand in their objects, and the rest."""
+    rows = await conn.fetch(SQL.consolidation.named_by_both, scope.tenant_id, [one, other])
+    return [r["entity_id"] for r in rows if r["as_object"]], [r["entity_id"] for r in rows if not r["as_object"]]
+
+
+async def take_apart(conn: Connection, scope: Scope, turn_id: str, *, at: datetime) -> list[tuple[Block, list[Block]]]:
+    """Let nothing hold that was distilled from a turn among others: that turn shows it no more.
+
+    Returns each such block with those that it had been made of, which hold again and are not distilled any more.
+    """
+    apart = []
+    # What was distilled from a distilled block and one more run comes apart step by step.
+    while rows := await conn.fetch(SQL.consolidation.distilled_from, scope.tenant_id, turn_id):
+        for each in map(block_of, rows):
+            await blocks.retract(conn, scope, each, at=at, caused_by=turn_id)
+            apart.append((each, await blocks.restore_replaced(conn, scope, each.id, caused_by=turn_id)))
+    return apart

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from nextlevel.model import Scope
 
-from . import blocks, entities, judgements, passages, retractions, scopes, sessions, turns
+from . import blocks, consolidation, entities, judgements, passages, retractions, scopes, sessions, turns
 from .pool import Connection
 from .sql import SQL
 
@@ -74,6 +74,11 @@ async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: 
     """
     if not await conn.fetchval(SQL.forget.said_by, scope.tenant_id, turn_id, scope.user_id):
         return NOTHING
+    # The words of an undone turn stay nowhere; what else had been distilled into one with it holds again.
+    apart = await consolidation.take_apart(conn, scope, turn_id, at=datetime.now(UTC))
+    distilled = [each.id for each, _ in apart]
+    await conn.execute(SQL.recalls.forget, scope.tenant_id, scope.user_id, distilled)
+    await conn.execute(SQL.forget.delete_blocks, scope.tenant_id, distilled)
     alone = await blocks.only_from(conn, scope, turn_id)
     restored = await blocks.undo_turn(conn, scope, turn_id, alone)
     gone = await forget_blocks(conn, scope, alone)
@@ -83,7 +88,7 @@ async def retract_turn(conn: Connection, scope: Scope, turn_id: str, *, reason: 
     await _unsay(conn, scope, [turn_id])
     install = await conn.fetchval(SQL.forget.erase_turn, scope.tenant_id, turn_id, reason)
     generations = await passages.forget(conn, [turn_id])  # after: who is just making it holds the turn until then
-    generations |= await scopes.raise_generations(conn, scope, restored)
+    generations |= await scopes.raise_generations(conn, scope, restored | {each.scope_id for each, _ in apart})
     installs = gone.installs if install is None else gone.installs | {install}
     return Forgotten(gone.blocks, gone.generations | generations, installs)
 

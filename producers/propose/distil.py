@@ -87,6 +87,6 @@ def _why(fact: Fact) -> str:
     if fact.explicit:
         return "you asked to remember it"
     if fact.provenance is Provenance.INFERRED:
-        return "never said: your choices show it"
+        return f"never said: your {'runs' if fact.type is BlockType.PROCEDURAL else 'choices'} show it"
     turns = len({source.turn for source in fact.sources})
     return f"told in {turns} turns" if turns > 1 else "told once"

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nextlevel.lang.steps import steps_of
 from nextlevel.lang.tokens import fold, stop_words
 from nextlevel.model import BlockType, Provenance
 
@@ -20,17 +21,10 @@ from .facts import Fact
 from .files import raw_of
 
 FEWEST_TURNS = 2
-_FEWEST_STEPS = 3
 _NAME_CHARS, _NAME_WORDS = 64, 6
 _TRIGGERS = 3
 _MARK = re.compile(r"^ +procedure: ([0-9a-f-]{36})$", re.MULTILINE)
 _STEPS = re.compile(r"(?<=^## Steps\n\n)(?:\d+\. .*\n)+", re.MULTILINE)
-_NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)]\s+")
-_ARROW = re.compile(r"\s*(?:→|->|;)\s*")
-_COMMA = re.compile(r",\s*|\s+(?:then|dann|danach|sedan|potem|następnie)\s+")
-_LEAD = re.compile(
-    r"^(?:and|then|finally|first|und|dann|danach|zuletzt|zuerst|och|sedan|först|i|potem|najpierw)\s+", re.I
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +54,7 @@ class Kept:
 
 def is_procedure(fact: Fact) -> bool:
     """True of a way to do something that has steps in an order."""
-    return fact.type is BlockType.PROCEDURAL and len(steps_of(fact.object)) >= _FEWEST_STEPS
-
-
-def steps_of(text: str) -> list[str]:
-    """The steps of a procedure as it was told or done.
-
-    >>> steps_of("build, test, then tag")
-    ['build', 'test', 'tag']
-    """
-    for parting in (_NUMBERED, _ARROW, _COMMA):
-        found = [_LEAD.sub("", step.strip(" .,;")) for step in parting.split(text)]
-        steps = [step for step in found if step]
-        if len(steps) >= _FEWEST_STEPS:
-            return steps
-    return []
+    return fact.type is BlockType.PROCEDURAL and bool(steps_of(fact.object))
 
 
 def kept(home: Path) -> dict[str, Kept]:
@@ -154,8 +134,8 @@ Long-term memory: {len({source.turn for source in fact.sources})} times, on {", 
 
 def _listed(fact: Fact) -> str:
     steps: Sequence[str] = steps_of(fact.object)
-    # What the agent's tools did is told word for word.
-    commands = fact.provenance is Provenance.USER_ACCEPTED and ";" in fact.object
+    # What the agent's tools did is told word for word, and so is what was distilled from it.
+    commands = fact.provenance in (Provenance.USER_ACCEPTED, Provenance.INFERRED) and ";" in fact.object
     lines = (f"`{step}`" if commands and "`" not in step else step for step in steps)
     return "".join(f"{place}. {line}\n" for place, line in enumerate(lines, 1))
 

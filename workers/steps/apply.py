@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 from nextlevel.inference import Vectors
 from nextlevel.lang.tokens import words
 from nextlevel.model import Block, BlockStatus, BlockType, Candidate, Provenance
-from nextlevel.store import blocks, entities, habits, judgements, retractions
+from nextlevel.store import blocks, consolidation, entities, habits, judgements, retractions
 from nextlevel.store.blocks import NewBlock, Rival
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
@@ -230,7 +230,11 @@ async def _link(conn: Connection, claim: Claim, block: Block, candidate: Candida
 
 async def _take_back(conn: Connection, claim: Claim, rejected: str, applied: Applied) -> None:
     """The user rejects what was done in the turn before: what only its deeds taught holds no more, and what that had
-    replaced holds again."""
+    replaced holds again. So does what was distilled into one with it."""
+    for block, parts in await consolidation.take_apart(conn, claim.scope, rejected, at=claim.turn.at):
+        applied.changed(block, "retracted", f"{rejected} was rejected")
+        for part in parts:
+            applied.changed(part, "restored", f"{rejected} was rejected")
     for block in await blocks.learnt_from_deeds(conn, claim.scope, rejected):
         await blocks.retract(conn, claim.scope, block, at=claim.turn.at, caused_by=claim.turn.id)
         applied.changed(block, "retracted", f"{rejected} was rejected")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from nextlevel.model import BlockType, Provenance
 from nextlevel.producers.propose.facts import Fact
-from nextlevel.producers.propose.skills import Skill, is_procedure, kept, skill, steps_of
+from nextlevel.producers.propose.skills import Skill, is_procedure, kept, skill
 from tests.producers.propose.conftest import fact, told
 
 FIRST, SECOND = "0192e4a6-7c1e-7d3b-9b1e-2f6a51a0c1d2", "0192e4a6-7c1e-7d3b-9b1e-2f6a51a0c1d3"
@@ -30,21 +28,6 @@ def accepted(home: Path, procedure: Fact, *line: str) -> Skill:
     found.path.parent.mkdir(parents=True, exist_ok=True)
     found.path.write_text(found.text)
     return found
-
-
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        ("git pull; npm ci; npm test -- --ci, all", ["git pull", "npm ci", "npm test -- --ci, all"]),
-        ("1) bump the version 2) tag 3) push", ["bump the version", "tag", "push"]),
-        ("bauen, testen, dann taggen", ["bauen", "testen", "taggen"]),
-        ("build → test → tag", ["build", "test", "tag"]),
-        ("the deploy script", []),
-    ],
-)
-def test_steps_are_read_as_they_were_told(text: str, steps: list[str]) -> None:
-    """Numbered, joined by arrows, by commas, or as the calls of tools."""
-    assert steps == steps_of(text)
 
 
 def test_a_procedure_seen_twice_becomes_a_draft(home: Path) -> None:
