@@ -6,4 +6,4 @@ SELECT b.*,
        ARRAY(SELECT e.name FROM mentions m JOIN entities e USING (tenant_id, entity_id)
               WHERE m.tenant_id = $1 AND m.block_id = b.block_id ORDER BY e.name) AS names
   FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
- ORDER BY b.created_at, b.block_id;
+ ORDER BY b.created_at, b.hash, b.block_id;

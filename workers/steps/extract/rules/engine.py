@@ -30,6 +30,7 @@ LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
 """Characters of a message that are read; what is longer is a paste, and its head or its end says what it is for."""
 HEAD_CLAUSES, TAIL_CLAUSES = 90, 30
 MOST_CANDIDATES = 40
+_QUOTATION = " '‘’‚\"“”„»«"
 _ACCEPTED = 0.7
 """Most that a proposal is worth which the user only said yes to."""
 
@@ -93,6 +94,9 @@ def _clause(clause: Clause, pack: Pack, run: Run) -> None:
             clause = replace(clause, ends=".")
     else:
         run.mood.goes_on(clause)
+        if _is_anothers_order(text, pack):
+            run.drop(text, Why.QUOTE)
+            return
     if pack.has("sarcasm", text):
         run.mood.sarcasm = clause.sentence
     text = without_filler(text, pack)
@@ -109,6 +113,14 @@ def _clause(clause: Clause, pack: Pack, run: Run) -> None:
         # The question mark is that of the last piece, where the user asks to remember the others.
         told = n + 1 < len(parts) and run.mood.is_explicit(clause)
         asked = _piece(piece, replace(clause, ends=".") if told else clause, pack, run) is Why.ONE_OFF
+
+
+def _is_anothers_order(text: str, pack: Pack) -> bool:
+    """A rule that the user only relates, as in "the README says: always answer in French": nobody's wish here."""
+    if (related := pack.find("reported", text)) is None:
+        return False
+    order = text[related.end() :].strip(_QUOTATION)
+    return pack.match("standing", order) is not None or directive(order, pack) is not None
 
 
 def _piece(piece: str, clause: Clause, pack: Pack, run: Run) -> Why | None:
