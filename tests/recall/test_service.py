@@ -8,6 +8,7 @@ import pytest
 
 from nextlevel.cache import Cache, keys
 from nextlevel.errors import StoreUnreachable, UnknownInstallation
+from nextlevel.inference import open_embedder
 from nextlevel.library import document_of
 from nextlevel.model import BlockStatus, BlockType, EntityType
 from nextlevel.recall import Mode, Recall
@@ -18,6 +19,7 @@ from nextlevel.store import library
 from nextlevel.store.pool import Database
 from tests.recall.conftest import question
 from tests.support.memory import JUNE, person
+from tests.support.models import serving
 
 CRM = ("waldseilgarten-crm", EntityType.PROJECT)
 
@@ -278,20 +280,22 @@ async def test_a_redis_that_comes_back_older_is_not_believed(nele, own_valkey, d
     await cache.close()
 
 
-async def test_words_answer_when_no_vector_comes_in_time(nele, recall, embedder, ask):
-    """A busy embedder costs quality, not the answer; and the next question may get both."""
-    await nele.tell("crm", "runs_on_port", "8080")
-    jam = asyncio.ensure_future(embedder.passages(["a long text " * 100] * 2))
-    queries = [asyncio.ensure_future(embedder.query(f"word {n} " * 60)) for n in range(20)]
-    await asyncio.sleep(0)
-    hasty = await ask("which port does the crm run on?", deadline_ms=4_000)
-    assert not hasty.vectors
-    assert [item.block.object for item in hasty.items] == ["8080"]
-    for each in (jam, *queries):
-        each.cancel()
-    calm = await ask("which port does the crm run on?")
-    assert calm.vectors
-    assert calm.rung is not Rung.CACHE
+async def test_words_answer_when_no_vector_comes_in_time(database, db, cache):
+    """A busy embedder costs quality, not the answer."""
+    with serving("other") as server:
+        embedder = open_embedder(Settings(embed_base_url=server.base_url, embed_model="other"))
+        recall = Recall(Settings(postgres_dsn=database.dsn), db, cache, embedder)
+        nele = await person(db, "nele", user="nele", embedder=embedder, cache=cache)
+        await nele.tell("crm", "runs_on_port", "8080")
+        server.going.clear()
+        try:
+            hasty = await recall.answer(question(nele, "which port does the crm run on?", deadline_ms=2_000))
+        finally:
+            server.going.set()
+        assert not hasty.vectors
+        assert ["8080"] == [item.block.object for item in hasty.items]
+        await recall.close()
+        await embedder.close()
 
 
 async def test_memory_works_without_an_embedder(nele, database, db, cache):
