@@ -139,6 +139,7 @@ def test_models_and_thresholds_are_judged_as_set_but_places_are_fresh(monkeypatc
     assert not fresh.data_dir.exists()
 
 
+@pytest.mark.journey
 async def test_retrieval_goes_through_the_served_product_and_no_conversation_sees_another(
     scratch, tmp_path, monkeypatch
 ):

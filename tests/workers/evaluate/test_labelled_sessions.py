@@ -19,6 +19,7 @@ FLOORS = {
 }
 
 
+@pytest.mark.journey
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", FLOORS)
 async def test_what_is_remembered_of_our_own_sessions_stays_as_good_as_it_is(name, database, valkey, tmp_path: Path):
