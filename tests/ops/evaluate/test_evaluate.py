@@ -55,6 +55,7 @@ def run(scratch: Path, *arguments: object, **more: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.journey
 def test_extraction_runs_on_stores_of_its_own_and_leaves_nothing_behind(scratch, tmp_path):
     """The person's Postgres is set, and does not answer: it is never asked."""
     source, out = tmp_path / "sessions.jsonl", tmp_path / "out.jsonl"
@@ -66,6 +67,7 @@ def test_extraction_runs_on_stores_of_its_own_and_leaves_nothing_behind(scratch,
     assert [] == list(scratch.iterdir())
 
 
+@pytest.mark.journey
 def test_ctrl_c_stops_everything_and_leaves_nothing_behind(scratch, tmp_path):
     source = tmp_path / "sessions.jsonl"
     source.write_text("".join(json.dumps(SESSION | {"id": f"s{n}"}) + "\n" for n in range(2_000)))

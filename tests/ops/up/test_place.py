@@ -65,6 +65,7 @@ def test_data_that_can_no_longer_be_reached_are_not_made_anew(closed_parent: Pat
         place.find(closed_parent / "data")
 
 
+@pytest.mark.journey
 @as_root
 @pytest.mark.parametrize(
     ("store", "distribution", "folders"),
