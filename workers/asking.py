@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,11 +19,10 @@ from nextlevel import log
 from nextlevel.errors import ModelBusy
 from nextlevel.inference import LLM
 from nextlevel.model import Block, Turn
-from nextlevel.queue import calls
 from nextlevel.store import extractions, spending, turns
 from nextlevel.store.turns import Claim
 
-from . import budget
+from . import budget, calling
 from .context import WorkerContext
 from .outcomes import LeaseLost
 from .steps import pipeline
@@ -36,7 +36,6 @@ PATIENT_CLAIMS = 6
 can't be reached is waited for without end: that is no turn's fault."""
 MOST_WAITING = 8
 """Turns behind the claimed one that are looked at for the same call."""
-_FOR_A_PLACE_S = 5.0
 
 _log = log.get("workers")
 
@@ -131,32 +130,10 @@ def _left_open(turn: Turn, waiting: Sequence[Turn], window: Sequence[Turn], show
 
 
 async def _ask(ctx: WorkerContext, claim: Claim, model: LLM, asked: Sequence[Part], above: str) -> list[Heard]:
-    settings = ctx.settings
-
-    async def count(answer: Heard) -> None:
-        async with ctx.db.pipeline() as conn:
-            await spending.add(
-                conn,
-                claim.scope.tenant_id,
-                answer.model,
-                calls=answer.calls,
-                tokens_in=answer.tokens_in,
-                tokens_out=answer.tokens_out,
-                money=budget.money(ctx, answer),
-            )
-
     try:
-        async with calls.place(
-            ctx.redis,
-            at_once=settings.llm_at_once,
-            per_minute=settings.llm_per_minute,
-            hold_s=llm.MOST_ANSWERS * settings.llm_timeout_s + _FOR_A_PLACE_S,
-            patience_s=_FOR_A_PLACE_S,
-        ):
-            return await llm.ask(model, asked, above, count)
+        async with calling.place(ctx, answers=llm.MOST_ANSWERS):
+            return await llm.ask(model, asked, above, partial(budget.spend, ctx, claim.scope.tenant_id))
     except ModelBusy as error:
-        if error.retry_after_s > _FOR_A_PLACE_S:
-            await calls.rest(ctx.redis, error.retry_after_s)
         if not error.timed_out or claim.fence < PATIENT_CLAIMS:
             raise
         return [llm.gave_up(model, f"timed out: {error}")]

@@ -7,9 +7,11 @@ at before a call and raised after it, so that a bound can be passed by the calls
 from __future__ import annotations
 
 from typing import Protocol
+from uuid import UUID
 
 from nextlevel.inference import LLM
 from nextlevel.settings import Settings
+from nextlevel.store import spending
 from nextlevel.store.spending import Spent
 
 from .context import WorkerContext
@@ -19,10 +21,12 @@ CHEAPER_FROM = 0.8
 
 
 class Answered(Protocol):
-    """What a model gave: its name, and the tokens in and out."""
+    """What a model gave: its name, how often it was called, and the tokens in and out."""
 
     @property
     def model(self) -> str: ...
+    @property
+    def calls(self) -> int: ...
     @property
     def tokens_in(self) -> int: ...
     @property
@@ -48,7 +52,21 @@ def _within(ctx: WorkerContext, wanted: LLM | None, spent: Spent) -> tuple[LLM |
     return wanted, None
 
 
-def money(ctx: WorkerContext, answer: Answered) -> float:
+async def spend(ctx: WorkerContext, tenant_id: UUID, answer: Answered) -> None:
+    """Count an answer against the tenant's day."""
+    async with ctx.db.pipeline() as conn:
+        await spending.add(
+            conn,
+            tenant_id,
+            answer.model,
+            calls=answer.calls,
+            tokens_in=answer.tokens_in,
+            tokens_out=answer.tokens_out,
+            money=_money(ctx, answer),
+        )
+
+
+def _money(ctx: WorkerContext, answer: Answered) -> float:
     """What an answer cost, in the currency of the prices; 0 where none is told."""
     cheaper = ctx.cheaper_llm is not None and answer.model == ctx.cheaper_llm.model
     price = (ctx.settings.llm_cheaper_price if cheaper else None) or ctx.settings.llm_price

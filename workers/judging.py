@@ -20,12 +20,11 @@ from nextlevel.errors import ModelBusy, QueueUnreachable
 from nextlevel.inference import LLM, Embedder, Vector
 from nextlevel.lang.tokens import words
 from nextlevel.model import Block, Candidate, Provenance
-from nextlevel.queue import calls
 from nextlevel.store import blocks, entities, judgements, spending
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
-from . import budget
+from . import budget, calling
 from .context import WorkerContext
 from .steps import classify, timeline
 from .steps.apply import Embedded
@@ -36,7 +35,6 @@ from .steps.found import Found
 
 MOST_EACH, MOST_IN_ALL = 3, 8
 """Pairs that are asked about for one fact, the nearest, and for one turn."""
-_FOR_A_PLACE_S = 5.0
 
 _log = log.get("workers")
 
@@ -125,7 +123,8 @@ async def _ask(ctx: WorkerContext, claim: Claim, questions: Sequence[Question]) 
         if time.monotonic() > until:
             return _facts(judged, len(questions), "no time was left")
         try:
-            answer = await _answer(ctx, model, question)
+            async with calling.place(ctx):
+                answer = await judge.ask(model, question.later, question.earlier)
         except (ModelBusy, QueueUnreachable) as error:
             _log.warning("judge_away", turn_id=claim.turn.id, model=model.model, error=str(error))
             return _facts(judged, len(questions), str(error))
@@ -142,35 +141,9 @@ def _facts(judged: Sequence[dict[str, Any]], asked: int, why: str | None) -> dic
     return facts | ({"unjudged": left, "because": why} if left else {})
 
 
-async def _answer(ctx: WorkerContext, model: LLM, question: Question) -> Judgement:
-    settings = ctx.settings
-    try:
-        async with calls.place(
-            ctx.redis,
-            at_once=settings.llm_at_once,
-            per_minute=settings.llm_per_minute,
-            hold_s=settings.llm_timeout_s + _FOR_A_PLACE_S,
-            patience_s=_FOR_A_PLACE_S,
-        ):
-            return await judge.ask(model, question.later, question.earlier)
-    except ModelBusy as error:
-        if error.retry_after_s > _FOR_A_PLACE_S:
-            await calls.rest(ctx.redis, error.retry_after_s)
-        raise
-
-
 async def _hold(ctx: WorkerContext, claim: Claim, model: LLM, question: Question, answer: Judgement) -> None:
     if answer.trouble is not None:
         _log.warning("judgement_unusable", turn_id=claim.turn.id, model=answer.model, trouble=answer.trouble)
-    async with ctx.db.pipeline() as conn:
-        await spending.add(
-            conn,
-            claim.scope.tenant_id,
-            answer.model,
-            calls=1,
-            tokens_in=answer.tokens_in,
-            tokens_out=answer.tokens_out,
-            money=budget.money(ctx, answer),
-        )
+    await budget.spend(ctx, claim.scope.tenant_id, answer)
     async with ctx.db.memory(claim.scope) as conn:
         await judgements.keep(conn, claim.scope, question.pair, judge.name(model), answer.verdict, answer.trouble)

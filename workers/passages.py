@@ -18,7 +18,7 @@ from nextlevel.model import Scope
 from nextlevel.queue import names
 from nextlevel.redis_client import translated
 from nextlevel.store import library, passages, scopes
-from nextlevel.store.pool import Database
+from nextlevel.store.pool import Connection, Database
 
 from . import vectors
 from .context import WorkerContext
@@ -26,6 +26,9 @@ from .context import WorkerContext
 LOOK_EVERY_S = 5.0
 _INDEXED_AT_ONCE = 100
 _CLAIMED_S = 120
+
+_Lacking = Callable[[Connection, str], Awaitable[list[Scope]]]
+_Make = Callable[[Database, Embedder, Scope], Awaitable[int]]
 
 _log = log.get("passages")
 
@@ -63,31 +66,26 @@ async def index_turns(ctx: WorkerContext) -> int:
 
 async def embed_passages(ctx: WorkerContext) -> int:
     """Make vectors of passages, one batch a scope, unless a block waits for its own. Returns how many."""
-    embedder = ctx.embedder
-    if embedder is None:
-        return 0
-    async with ctx.db.pipeline() as conn:
-        if await scopes.without_vectors(conn, embedder.model):
-            return 0
-        waiting = await passages.without_vectors(conn, embedder.model)
-    return sum([await _embed(ctx, vectors.of_passages, embedder, scope) for scope in waiting])
+    return await _embed_behind_blocks(ctx, passages.without_vectors, vectors.of_passages)
 
 
 async def embed_sections(ctx: WorkerContext) -> int:
-    """Make vectors of documents, one batch a scope, unless a block waits for its own. Returns how many."""
+    """The same for sections of documents."""
+    return await _embed_behind_blocks(ctx, library.without_vectors, vectors.of_sections)
+
+
+async def _embed_behind_blocks(ctx: WorkerContext, lacking: _Lacking, make: _Make) -> int:
     embedder = ctx.embedder
     if embedder is None:
         return 0
     async with ctx.db.pipeline() as conn:
         if await scopes.without_vectors(conn, embedder.model):
             return 0
-        waiting = await library.without_vectors(conn, embedder.model)
-    return sum([await _embed(ctx, vectors.of_sections, embedder, scope) for scope in waiting])
+        waiting = await lacking(conn, embedder.model)
+    return sum([await _embed(ctx, make, embedder, scope) for scope in waiting])
 
 
-async def _embed(
-    ctx: WorkerContext, make: Callable[[Database, Embedder, Scope], Awaitable[int]], embedder: Embedder, scope: Scope
-) -> int:
+async def _embed(ctx: WorkerContext, make: _Make, embedder: Embedder, scope: Scope) -> int:
     """Make one batch, unless another worker is at this scope."""
     if not await _claim(ctx, scope):
         return 0

@@ -8,7 +8,7 @@ from nextlevel.settings import Settings
 from .batched import Backend, BatchedEmbedder, Prefixes
 from .embedder import Embedder, Measures, Vector, Vectors
 from .endpoint import Endpoint
-from .llm import LLM, Answer, Message, document, open_cheaper, open_judge, open_llm
+from .llm import LLM, Answer, Message, document, open_cheaper, open_judge, open_llm, tokens_of
 from .measure import measure
 from .packaged import PackagedEmbedder
 from .rerank import Reranker, open_reranker
@@ -32,6 +32,7 @@ __all__ = [
     "open_judge",
     "open_llm",
     "open_reranker",
+    "tokens_of",
 ]
 
 _E5 = re.compile(r"(?<![a-z0-9])e5(?![a-z0-9])", re.IGNORECASE)

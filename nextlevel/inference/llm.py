@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from nextlevel.errors import Misconfigured, ModelBusy, UnusableAnswer
+from nextlevel.lang.tokens import estimate_tokens
 from nextlevel.settings import Settings
 
 from .refusal import passes, reason, retry_after_s
@@ -59,6 +60,13 @@ def document(text: str) -> Any:
         return json.loads(fenced[1] if fenced else text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def tokens_of(messages: Sequence[Message], said: str, counted: tuple[int, int]) -> tuple[int, int]:
+    """The tokens in and out of a call: as the server `counted` them, estimated where it did not (0)."""
+    tokens_in, tokens_out = counted
+    asked = tokens_in or sum(estimate_tokens(message["content"]) for message in messages)
+    return asked, tokens_out or estimate_tokens(said)
 
 
 class LLM(Protocol):

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nextlevel.errors import UnusableAnswer
-from nextlevel.inference import LLM, Message, document
-from nextlevel.lang.tokens import estimate_tokens
+from nextlevel.inference import LLM, Message, document, tokens_of
 from nextlevel.model import Block, Candidate, block_text
 from nextlevel.safety.redact import redact
 
@@ -37,6 +36,7 @@ class Judgement:
     trouble: str | None
     tokens_in: int
     tokens_out: int
+    calls: int = 1
 
 
 def name(llm: LLM) -> str:
@@ -65,13 +65,12 @@ async def ask(llm: LLM, later: Candidate | Block, earlier: Candidate | Block) ->
         {"role": "system", "content": prompt()},
         {"role": "user", "content": json.dumps(facts, ensure_ascii=False)},
     ]
-    guess = sum(estimate_tokens(message["content"]) for message in messages)
     try:
         answer = await llm.complete(messages, _SCHEMA, max_tokens=MOST_TOKENS_OUT)
     except UnusableAnswer as error:
-        return Judgement(llm.model, None, error.code, guess, estimate_tokens(error.said))
+        return Judgement(llm.model, None, error.code, *tokens_of(messages, error.said, error.tokens))
     verdict = _verdict(answer.text)
-    spent = answer.tokens_in or guess, answer.tokens_out or estimate_tokens(answer.text)
+    spent = tokens_of(messages, answer.text, (answer.tokens_in, answer.tokens_out))
     return Judgement(llm.model, verdict, None if verdict else _MALFORMED, *spent)
 
 

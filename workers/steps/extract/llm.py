@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from nextlevel.errors import UnusableAnswer
-from nextlevel.inference import LLM, Answer, Message, document
-from nextlevel.lang.tokens import estimate_tokens
+from nextlevel.inference import LLM, Answer, Message, document, tokens_of
 from nextlevel.safety.redact import redact
 
 from .. import predicates
@@ -161,7 +160,6 @@ def _flat(text: str) -> str:
 
 
 async def _once(llm: LLM, messages: Sequence[Message]) -> Heard:
-    guess = sum(estimate_tokens(message["content"]) for message in messages)
     started = time.monotonic()
     trouble: str | None
     try:
@@ -171,7 +169,7 @@ async def _once(llm: LLM, messages: Sequence[Message]) -> Heard:
         said, trouble = _storable(error.said), str(error)
     else:
         said, trouble = _parsed(answer)
-    spent = (answer.tokens_in or guess, answer.tokens_out or estimate_tokens(answer.text))
+    spent = tokens_of(messages, answer.text, (answer.tokens_in, answer.tokens_out))
     return Heard(llm.model, prompt_version(), said, trouble, 1, *spent, answer.ms)
 
 
