@@ -239,6 +239,9 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(
     assert [(2, "published", "two"), (3, "pending", "three")] == [
         (row["seq"], row["state"], row["event"]) for row in rows(tier2)[:2]
     ]
+    with tier2.reading() as connection:
+        held = connection.execute("SELECT held FROM outbox ORDER BY row").fetchall()
+    assert [0, 1, 1, 1] == [row["held"] for row in held], "the first was emptied by retention"
     new = open_tier2(tmp_path / "new")
     append(new, turn("x"))
     assert _tables(new) == _tables(tier2)
