@@ -65,13 +65,18 @@ def inflected(one: str, other: str) -> bool:
         return False
     if one + "s" == other or other + "s" == one or _fleeting(one, other) or _fleeting(other, one):
         return True
-    shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    shared = _shared(one, other)
     while shared >= SHORTEST_STEM and 2 * shared >= max(len(one), len(other)):
         tails = tuple(sorted((one[shared:], other[shared:]), key=len))
         if endings().issuperset(tails):
             return tails not in _APART
         shared -= 1
     return False
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters two words begin with alike."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _fleeting(base: str, other: str) -> bool:
@@ -133,7 +138,7 @@ def alike(one: str, other: str) -> bool:
     """
     if inflected(one, other):
         return True
-    shared = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    shared = _shared(one, other)
     return shared >= _LONG_STEM and max(len(one), len(other)) - shared <= _SHORT_END
 
 

@@ -73,24 +73,22 @@ def worth_reading(heard: Sequence[Heard]) -> list[Heard]:
 
 def telling(read: Sequence[tuple[Heard, Turn]], demand: Demand, shown: float) -> list[Heard]:
     """The one past turn that says most of what is asked, if it says more than the facts that are `shown` (evidence)."""
-    judged = [(_evidence(each, turn, demand), each) for each, turn in read if _may_tell(turn, demand)]
+    judged = []
+    for each, turn in read:
+        said = _said(turn)
+        if not is_question(turn.said) and demand.agrees(turn.project, said):  # it tells something, and not of elsewhere
+            judged.append((_evidence(each, turn, said, demand), each))
     evidence, best = max(judged, key=lambda pair: pair[0], default=(0.0, None))
     if best is None or (shown and evidence < shown + _AHEAD):
         return []
     return [best] if evidence >= (_PREFETCH_WORDS if best.lift is None else _PREFETCH_EVIDENCE) else []
 
 
-def _evidence(heard: Heard, turn: Turn, demand: Demand) -> float:
-    said = _said(turn)
+def _evidence(heard: Heard, turn: Turn, said: Said, demand: Demand) -> float:
     if not demand.about.matched(said) and (heard.lift or 0.0) < _NEAR_LIFT:
         return 0.0
     share = demand.share_of_turn(said, turn.said)
     return share if heard.lift is None else evidence(share, nearness(heard.lift))
-
-
-def _may_tell(turn: Turn, demand: Demand) -> bool:
-    """True for a turn that tells something, and of no other project than the one that is asked about."""
-    return not is_question(turn.said) and demand.agrees(turn.project, _said(turn))
 
 
 def _said(turn: Turn) -> Said:

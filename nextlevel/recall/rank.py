@@ -13,7 +13,7 @@ from datetime import datetime
 from uuid import UUID
 
 from nextlevel.lang.tokens import words
-from nextlevel.model import Verdict
+from nextlevel.model import Block, Verdict
 
 from .answer import Mode
 from .coverage import VECTOR_FROM, Said, Weighed, evidence, nearness
@@ -173,9 +173,8 @@ def _refusal(judged: _Judged, bar: Bar, kept: Sequence[_Judged], *, alone: bool)
 def _judge(demand: Demand, mean: float | None, candidate: Candidate, mode: Mode, now: datetime) -> _Judged:
     block = candidate.entry.found.block
     said = demand.said(candidate.entry)
-    told_of = said.also(frozenset(words(block.project or "")))
     precise = mode is Mode.PREFETCH
-    coverage = demand.share_of_block(candidate.entry, said) if precise else demand.all.covered(told_of)
+    coverage = demand.share_of_block(candidate.entry, said) if precise else demand.all.covered(_told_of(block, said))
     strength, full = coverage, 1.0
     lift, near, compared = 0.0, 0.0, False
     if candidate.cosine is not None and mean is not None:
@@ -187,13 +186,18 @@ def _judge(demand: Demand, mean: float | None, candidate: Candidate, mode: Mode,
     score = (strength + _GRAPH * _HOP[candidate.hop]) / (full + _GRAPH) * trust
     score = min(score * _VERDICT[candidate.entry.found.verdict], 1.0)
     agrees = not precise or demand.agrees(block.project, said)
-    return _Judged(candidate, told_of, agrees, compared, strength, score, coverage, lift, near, recency)
+    return _Judged(candidate, said, agrees, compared, strength, score, coverage, lift, near, recency)
+
+
+def _told_of(block: Block, said: Said) -> Said:
+    """What a block says, and the project that it says it of."""
+    return said.also(frozenset(words(block.project or "")))
 
 
 def _why(judged: _Judged, weighed: Weighed, named: Mapping[str, frozenset[UUID]]) -> str:
     reasons = []
     candidate = judged.candidate
-    matched = weighed.matched(judged.said)
+    matched = weighed.matched(_told_of(candidate.entry.found.block, judged.said))
     if matched:
         reasons.append("says " + ", ".join(f"“{word}”" for word in matched[:5]))
     if candidate.hop == 1:

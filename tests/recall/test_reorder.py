@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nextlevel.recall import Mode, Recall
+from nextlevel.recall import Mode, Recall, service
 from nextlevel.settings import Settings
 from tests.recall.conftest import question
 from tests.support.models import serving
@@ -45,8 +45,9 @@ async def test_lines_come_in_its_order_and_the_explanation_shows_its_part(reorde
         assert answer.items[0].score >= answer.items[1].score
 
 
-async def test_one_that_is_late_leaves_the_own_order_within_the_deadline(reordered, server):
+async def test_one_that_is_late_leaves_the_own_order_within_the_deadline(reordered, server, monkeypatch):
     """It is a better order, not the answer: the deadline belongs to the person who waits."""
+    monkeypatch.setattr(service, "_MARGIN_S", 2.0)  # a busy machine takes longer than 10 ms to write an answer down
     own = objects(await reordered())
     server.going.clear()
     answer = await reordered(deadline_ms=4_000)
