@@ -74,10 +74,10 @@ async def test_a_query_that_nobody_waits_for_is_not_run(embedder):
     runs, go_on = [], threading.Event()
     encode = embedder._engine.encode
 
-    def slow(text, is_query):
+    def slow(text, **how):
         runs.append(text)
         assert go_on.wait(60)
-        return encode(text, is_query)
+        return encode(text, **how)
 
     embedder._engine.encode = slow
     first = [asyncio.ensure_future(embedder.query("first")) for _ in range(QUERIES_AT_ONCE)]
