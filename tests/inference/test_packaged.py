@@ -69,7 +69,7 @@ async def test_a_query_overtakes_waiting_passages(embedder):
     assert done == ["query", "passages"]
 
 
-async def test_a_query_that_nobody_waits_for_is_not_run(embedder):
+async def test_a_query_that_nobody_waits_for_is_not_run(embedder, monkeypatch):
     """Under load, work past its deadline would make the next query late too."""
     runs, go_on = [], threading.Event()
     encode = embedder._engine.encode
@@ -79,7 +79,7 @@ async def test_a_query_that_nobody_waits_for_is_not_run(embedder):
         assert go_on.wait(60)
         return encode(text, **how)
 
-    embedder._engine.encode = slow
+    monkeypatch.setattr(embedder._engine, "encode", slow)
     first = [asyncio.ensure_future(embedder.query("first")) for _ in range(QUERIES_AT_ONCE)]
     late = asyncio.ensure_future(embedder.query("late"))
     await asyncio.sleep(0)

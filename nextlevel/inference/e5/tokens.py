@@ -15,7 +15,8 @@ class Tokenizer:
     """Cuts a text into the most likely pieces."""
 
     def __init__(self, pieces: Pieces) -> None:
-        self._numbers = {text: number for number, text in enumerate(pieces.texts) if text and number != pieces.unknown}
+        self._numbers = dict(zip(pieces.texts, range(len(pieces.texts)), strict=True))
+        del self._numbers[pieces.texts[pieces.unknown]]
         self._scores: list[float] = pieces.scores.tolist()
         self._normalised = pieces.normalised
         self._longest = max(map(len, self._numbers))

