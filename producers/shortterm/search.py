@@ -17,7 +17,7 @@ from . import sql
 from .database import Database
 
 _RAREST = 8
-_FLOOR = 0.4
+FLOOR = 0.4
 """Least share of the query's weight (its words, rare ones counting more) that a turn must hold to be shown."""
 _CANDIDATES = 24
 
@@ -84,7 +84,7 @@ def search(
             connection.set_progress_handler(None, 0)
     total = sum(weight for weight, _ in weights.values())
     found = [_found(row, weights, total) for row in rows]
-    return [each for each in found if each.share >= _FLOOR][:limit]
+    return [each for each in found if each.share >= FLOOR][:limit]
 
 
 def recent(
@@ -143,11 +143,23 @@ def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, 
 def _rows(
     connection: sqlite3.Connection, weights: dict[str, tuple[float, int]], bounds: dict[str, Any]
 ) -> list[sqlite3.Row]:
-    known = sorted((count, term) for term, (_, count) in weights.items() if count)
-    if not known:
+    terms = needed(weights)
+    if not terms:
         return []
-    match = " OR ".join(_quoted(term for _, term in known[:_RAREST]))
+    match = " OR ".join(_quoted(terms))
     return connection.execute(sql.SEARCH, {"match": match, **bounds}).fetchall()
+
+
+def needed(weights: dict[str, tuple[float, int]]) -> list[str]:
+    """The rarest terms, of which every turn that is shown holds one: the others together are less than the floor.
+
+    Half of all turns may hold a common word, and each would be ranked.
+    """
+    known = sorted((count, term) for term, (_, count) in weights.items() if count)
+    spare = FLOOR * sum(weight for weight, _ in weights.values())
+    while known and weights[known[-1][1]][0] < spare:
+        spare -= weights[known.pop()[1]][0]
+    return [term for _, term in known[:_RAREST]]
 
 
 def _quoted(terms: Iterable[str]) -> list[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nextlevel.producers.shortterm.database import Database
 from nextlevel.producers.shortterm.outbox import Draft, append
 from nextlevel.producers.shortterm.retention import prune, prune_when_due
-from nextlevel.producers.shortterm.search import Reader, hide, search
+from nextlevel.producers.shortterm.search import FLOOR, Reader, hide, needed, search
 
 ME = Reader("default", "local")
 
@@ -63,6 +65,17 @@ def test_a_turn_is_found_by_any_of_its_rarer_words(told: Database, query: str, e
 def test_nothing_known_gives_nothing(told: Database, query: str) -> None:
     """A common word in common is no knowledge, and no query breaks the syntax of the index."""
     assert [] == found(told, query)
+
+
+@given(
+    st.dictionaries(st.text(min_size=1, max_size=3), st.tuples(st.floats(0.1, 9), st.integers(1, 999)), max_size=6),
+    st.data(),
+)
+def test_no_turn_that_is_shown_lacks_every_needed_term(weights, data) -> None:
+    """Common words are not looked up, since half of all turns hold one; what is found must be the same."""
+    held = data.draw(st.sets(st.sampled_from(sorted(weights))) if weights else st.just(set()))
+    share = sum(weights[term][0] for term in held) / (sum(weight for weight, _ in weights.values()) or 1)
+    assert share < FLOOR or held.intersection(needed(weights)) or not held
 
 
 def test_what_one_person_said_is_not_shown_to_another(tier2: Database) -> None:
