@@ -75,26 +75,41 @@ class WeighedTerm:
     others: frozenset[str] = frozenset()
     part_others: tuple[frozenset[str], ...] = ()
 
+    @property
+    def words(self) -> frozenset[str]:
+        """All that it may be said by, at least in part."""
+        return self.others.union([self.whole], (part for part, _ in self.parts), *self.part_others)
+
     def covered(self, said: Said) -> float:
         """How much of its weight a text says: an identifier counts whole, or by its parts."""
         if said.holds(self.whole, self.others):
             return self.weight
+        if not self.parts:
+            return 0.0
         others = self.part_others or (frozenset[str](),) * len(self.parts)
         return sum(share for (part, share), same in zip(self.parts, others, strict=True) if said.holds(part, same))
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The query's terms, weighed, and the weight that would be all of it."""
+    """The query's terms, weighed, and the weight that would be all of it.
+
+    `words` are all that any term may be said by, `beginnings` those of their other forms.
+    """
 
     terms: tuple[WeighedTerm, ...]
     full: float
+    words: frozenset[str]
+    beginnings: frozenset[str]
 
     def covered(self, said: Said) -> float:
         """How much of the query a text says, 0..1."""
         return min(self.weight_in(said) / self.full, 1.0) if self.full else 0.0
 
     def weight_in(self, said: Said) -> float:
+        # Of 180 candidates of a question half share no word with it.
+        if self.words.isdisjoint(said.words) and self.beginnings.isdisjoint(said.forms):
+            return 0.0
         return sum(term.covered(said) for term in self.terms)
 
     def matched(self, said: Said) -> list[str]:
@@ -120,7 +135,9 @@ def weigh(terms: Iterable[Term], weights: Mapping[str, float], units: int) -> We
 def whole(terms: Iterable[WeighedTerm], unknown: float) -> Weighed:
     """Terms as one: of a long message five words are enough."""
     held = tuple(terms)
-    return Weighed(held, min(sum(each.weight for each in held), _COUNTED_TERMS * unknown))
+    said_by = frozenset(word for each in held for word in each.words)
+    full = min(sum(each.weight for each in held), _COUNTED_TERMS * unknown)
+    return Weighed(held, full, said_by, frozenset(_long_ones(said_by)))
 
 
 def rarest(units: int) -> float:
