@@ -546,27 +546,35 @@ CREATE TRIGGER uncount_words AFTER DELETE ON block_words FOR EACH ROW EXECUTE FU
 CREATE FUNCTION quote_lexeme(word text) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT '''' || replace(replace(word, '\', '\\'), '''', '''''') || '''' $$;
 
+-- How rare each of these words is among the blocks of the wall: ln(1 + blocks / blocks with it). One that none has is left out.
+CREATE FUNCTION weigh_words(terms text[]) RETURNS TABLE (word text, idf real)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+  walls uuid[] := wall_scopes();
+  held real := (SELECT count(*) FROM block_words b WHERE b.scope_id = ANY (walls));
+BEGIN
+  RETURN QUERY
+    SELECT c.word, ln(1 + held / sum(c.blocks))::real
+      FROM word_counts c WHERE c.scope_id = ANY (walls) AND c.word = ANY (terms) GROUP BY c.word;
+END $$;
+
 -- The blocks that share most with a query: any word counts (OR), rare ones more (idf). Only the six rarest terms are
 -- looked up: more cost time and bring almost nothing (.614 → .612 recall@10 on LoCoMo).
 CREATE FUNCTION search_words(terms text[], at_most integer) RETURNS TABLE (block_id uuid, score real)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
-  walls uuid[] := wall_scopes();
-  rarest text[];
+  walls tsquery := (SELECT string_agg(quote_lexeme('~s' || s), '|') FROM unnest(wall_scopes()) s)::tsquery;
+  rarest tsquery[];  -- made once: else they are read anew for each block that has one
   weights real[];
 BEGIN
-  SELECT array_agg(f.word), array_agg(f.idf) INTO rarest, weights FROM (
-    SELECT c.word, ln(1 + (SELECT count(*) FROM block_words b WHERE b.scope_id = ANY (walls)) / sum(c.blocks)::real)::real AS idf
-      FROM word_counts c WHERE c.scope_id = ANY (walls) AND c.word = ANY (terms)
-     GROUP BY c.word ORDER BY sum(c.blocks), c.word LIMIT 6) f;
+  SELECT array_agg(quote_lexeme(f.word)::tsquery), array_agg(f.idf) INTO rarest, weights
+    FROM (SELECT w.word, w.idf FROM weigh_words(terms) w ORDER BY w.idf DESC, w.word LIMIT 6) f;
   IF rarest IS NULL THEN RETURN; END IF;
   RETURN QUERY
-    SELECT b.block_id, (SELECT sum(weights[i]) FROM generate_subscripts(rarest, 1) i
-                         WHERE b.words @@ quote_lexeme(rarest[i])::tsquery)
-      FROM block_words b
-     WHERE b.words @@ ((SELECT string_agg(quote_lexeme('~s' || s), '|') FROM unnest(walls) s)::tsquery
-                       && (SELECT string_agg(quote_lexeme(w), '|') FROM unnest(rarest) w)::tsquery)
-     ORDER BY 2 DESC, 1 LIMIT at_most;
+    SELECT f.block_id, sum(f.idf)::real
+      FROM unnest(rarest, weights) AS t (query, idf)
+     CROSS JOIN LATERAL (SELECT b.block_id, t.idf FROM block_words b WHERE b.words @@ (walls && t.query)) f
+     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT at_most;
 END $$;
 
 -- The blocks that share rare words with a text: words that together stand in at most `most` blocks, so that the cost does
@@ -990,10 +998,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON document_edges TO nextlevel_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON retractions, judgements TO nextlevel_app;
 
 -- A definer's function is open to all by default.
-REVOKE EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), search_words(text[], integer), uncount_words(),
+REVOKE EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), weigh_words(text[]), search_words(text[], integer), uncount_words(),
                            scopes_without_vectors(text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scopes_without_vectors(text) TO nextlevel_pipeline;
-GRANT EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), search_words(text[], integer) TO nextlevel_app;
+GRANT EXECUTE ON FUNCTION index_words(uuid, uuid, text[]), weigh_words(text[]), search_words(text[], integer) TO nextlevel_app;
 REVOKE EXECUTE ON FUNCTION scopes_without_passage_vectors(text), index_passage(text, uuid, text[]), words_of_passages(text[]),
                            count_passages(text[]), search_passages(text[], real[], integer), forget_passages(text[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION scopes_without_passage_vectors(text) TO nextlevel_pipeline;

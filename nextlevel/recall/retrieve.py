@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from nextlevel.inference import Measures, Vector
+from nextlevel.store.search import Nearest
 
 from .passages import Heard, Sought
 from .query import Query
@@ -46,16 +48,12 @@ async def retrieve(
 
     Cosines are given as the packaged model would have, by the `measures` of the one that made them.
     """
-    weights, blocks = await source.weights(query.words)
-    by_words = await source.by_words(query.words)
-    named = await _named(query, source)
-    seeds = set().union(*named.values())
-    hops = dict(await source.near(seeds)) if seeds else {}
-    row = await vector
+    (weights, blocks), by_words, (named, hops), (row, nearest) = await asyncio.gather(
+        source.weights(query.words), source.by_words(query.words), _around(query, source), _nearest(vector, source)
+    )
     cosines: dict[UUID, float] = {}
     mean = None
-    if row is not None and measures is not None:
-        nearest = await source.by_vector(row)
+    if nearest is not None and measures is not None:
         cosines, mean = dict(nearest.found), _mean(measures.read(nearest.mean), nearest.blocks)
     ids = dict.fromkeys([*by_words, *cosines, *hops])
     found = [
@@ -64,6 +62,18 @@ async def retrieve(
     ]
     heard = in_measure(await source.passages(sought, row), measures)
     return Candidates(tuple(found), weights, blocks, named, mean, tuple(heard))
+
+
+async def _around(query: Query, source: Source) -> tuple[dict[str, frozenset[UUID]], dict[UUID, int]]:
+    """The entities that the query names, and in how many steps each block around them is."""
+    named = await _named(query, source)
+    seeds = set().union(*named.values())
+    return named, dict(await source.near(seeds)) if seeds else {}
+
+
+async def _nearest(vector: Awaitable[Vector | None], source: Source) -> tuple[Vector | None, Nearest | None]:
+    row = await vector
+    return row, None if row is None else await source.by_vector(row)
 
 
 def in_measure(heard: list[Heard], measures: Measures | None) -> list[Heard]:

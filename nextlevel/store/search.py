@@ -164,7 +164,7 @@ async def size(conn: Connection, scope: Scope) -> int:
 async def word_weights(conn: Connection, words: Collection[str]) -> dict[str, float]:
     """How rare each word is in the scope: ln(1 + blocks / blocks with it). A word that no block has is left out."""
     rows = await conn.fetch(SQL.search.word_weights, sorted(set(words)))
-    return {row["word"]: row["score"] for row in rows}
+    return {row["word"]: row["idf"] for row in rows}
 
 
 async def by_words(

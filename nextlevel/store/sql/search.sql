@@ -76,7 +76,7 @@ SELECT count(*) FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2) AND sta
 -- name: word_weights
 -- The weight (idf) of each word that some block has; a word that none has is left out.
 -- $1 words
-SELECT t.word, s.score FROM unnest($1::text[]) AS t (word), LATERAL search_words(ARRAY[t.word], 1) s;
+SELECT word, idf FROM weigh_words($1);
 
 -- name: by_words
 -- The blocks that share most with the query and hold, best first.
@@ -94,20 +94,21 @@ SELECT b.block_id
 -- name: by_vector
 -- The blocks nearest to a vector that hold, nearest first; with the mean cosine over all that hold, and how many those are.
 -- $1 tenant · $2 scopes · $3 vector of unit length · $4 model · $5 moment · $6 at most · $7 known at
-SELECT e.block_id, -(e.emb <#> $3) AS cosine, avg(-(e.emb <#> $3)) OVER () AS mean, count(*) OVER () AS blocks
-  FROM embeddings e
- WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $4
-   -- IS TRUE keeps this a hash of ids: as a join, tables that nobody has analyzed yet get a loop in a loop (130 ms at 1,000).
-   AND (e.block_id IN (
-         SELECT b.block_id FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
-            AND CASE WHEN $5::timestamptz IS NULL
-                THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
-                WHEN $7::timestamptz IS NULL
-                THEN b.status <> 'review' AND b.valid_from <= $5 AND (b.valid_to IS NULL OR b.valid_to > $5)
-                ELSE EXISTS (SELECT FROM as_known(b, $7) k
-                             WHERE k.status <> 'review' AND k.valid_from <= $5 AND (k.valid_to IS NULL OR k.valid_to > $5)) END)) IS TRUE
- ORDER BY (e.emb <#> $3) + 0   -- not by index: for one scope the exact scan is faster, and complete
- LIMIT $6;
+WITH compared AS MATERIALIZED (  -- each once, and not by index: for one scope the exact scan is faster, and complete
+  SELECT e.block_id, -(e.emb <#> $3) AS cosine
+    FROM embeddings e
+   WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $4
+     -- IS TRUE keeps this a hash of ids: as a join, tables that nobody has analyzed yet get a loop in a loop (130 ms at 1,000).
+     AND (e.block_id IN (
+           SELECT b.block_id FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
+              AND CASE WHEN $5::timestamptz IS NULL
+                  THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
+                  WHEN $7::timestamptz IS NULL
+                  THEN b.status <> 'review' AND b.valid_from <= $5 AND (b.valid_to IS NULL OR b.valid_to > $5)
+                  ELSE EXISTS (SELECT FROM as_known(b, $7) k
+                               WHERE k.status <> 'review' AND k.valid_from <= $5 AND (k.valid_to IS NULL OR k.valid_to > $5)) END)) IS TRUE)
+SELECT block_id, cosine, (SELECT avg(cosine) FROM compared) AS mean, (SELECT count(*) FROM compared) AS blocks
+  FROM compared ORDER BY cosine DESC LIMIT $6;
 
 -- name: near
 -- The blocks that speak of these entities (hop 1) or of their neighbours in the graph (hop 2), bounded on the way.
