@@ -58,9 +58,10 @@ class ColdScope:
                 conn, self.scope, entities, as_of=self.as_of, known_at=self.known_at, limit=BY_GRAPH
             )
 
-    async def entries(self, ids: Collection[UUID]) -> list[Entry]:
+    async def entries(self, ids: Collection[UUID], vector: Vector | None) -> list[tuple[Entry, float | None]]:
         async with self.db.memory(self.scope) as conn:
-            return await self._read(conn, ids)
+            found = await self._read(conn, ids)
+        return [(entry, _cosine(entry.found.vector, vector)) for entry in found]
 
     async def rules(self) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
@@ -85,3 +86,7 @@ class ColdScope:
             return []
         async with self.db.memory(self.scope) as conn:
             return await hear(passages, conn, self.scope, sought, vector, self.model, self.as_of)
+
+
+def _cosine(one: Vector | None, other: Vector | None) -> float | None:
+    return None if one is None or other is None else float(one @ other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import log
 from uuid import UUID
@@ -126,8 +127,9 @@ class HotScope:
             found += [(id, 2) for id in self._ids(self._newest(beyond, BY_GRAPH - len(found)))]
         return found
 
-    async def entries(self, ids: Collection[UUID]) -> list[Entry]:
-        return [self._entries[self._row[id]] for id in ids if id in self._row]
+    async def entries(self, ids: Collection[UUID], vector: Vector | None) -> list[tuple[Entry, float | None]]:
+        cosines = {} if vector is None else self._vectors.cosines(ids, vector)
+        return [(self._entries[self._row[id]], cosines.get(id)) for id in ids if id in self._row]
 
     async def rules(self) -> list[Entry]:
         holding = self._rows.holding(self._rows.used(self._rules), datetime.now(UTC))
@@ -163,12 +165,13 @@ class HotScope:
         if row is None or not head.active:
             return row is None and not head.active
         found: Found = self._entries[row].found
-        return found.updated_at == head.updated_at and (found.vector is not None) == head.embedded
+        return found.updated_at == head.updated_at and (head.id in self._vectors) == head.embedded
 
     def _add(self, entry: Entry) -> None:
         found = entry.found
         row = self._rows.add(found)
-        self._entries.append(entry)
+        # Its vector and its words are in the indexes now: held twice, they are half of what a block takes.
+        self._entries.append(Entry(replace(found, vector=None)))
         self._row[found.block.id] = row
         if found.block.explicit or found.block.type is BlockType.USER_PREFERENCE:
             self._rules.append(row)

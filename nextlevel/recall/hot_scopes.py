@@ -20,8 +20,11 @@ from .hot import HotScope
 from .passages import PassageIndex
 from .source import Entry
 
-MOST_BLOCKS = 50_000
-"""A scope with more stays in Postgres: as vectors, 50,000 blocks take 77 MB."""
+MOST_BLOCKS = 150_000
+"""A scope with more stays in Postgres: a block takes 3.2 KB, and its vector is a quarter of that."""
+
+MOST_HELD = 400_000
+"""Blocks in all hot scopes together: 1.3 GB."""
 
 ADVANCE_S = 0.02
 """How long a recall waits for its scope to catch up; Postgres answers a small scope in that time."""
@@ -105,7 +108,7 @@ class HotScopes:
             return
         hot.looked_at = looked_at
         self._scopes[scope.readable] = hot
-        while len(self._scopes) > self._most:
+        while len(self._scopes) > self._most or sum(map(len, self._scopes.values())) > MOST_HELD:
             self._scopes.popitem(last=False)
 
     async def _of_now(

@@ -51,14 +51,13 @@ async def retrieve(
     (weights, blocks), by_words, (named, hops), (row, nearest) = await asyncio.gather(
         source.weights(query.words), source.by_words(query.words), _around(query, source), _nearest(vector, source)
     )
-    cosines: dict[UUID, float] = {}
-    mean = None
-    if nearest is not None and measures is not None:
-        cosines, mean = dict(nearest.found), _mean(measures.read(nearest.mean), nearest.blocks)
-    ids = dict.fromkeys([*by_words, *cosines, *hops])
+    row = None if measures is None else row
+    found_by_vector = [] if nearest is None or row is None else [id for id, _ in nearest.found]
+    mean = None if nearest is None or measures is None else _mean(measures.read(nearest.mean), nearest.blocks)
+    ids = dict.fromkeys([*by_words, *found_by_vector, *hops])
     found = [
-        Candidate(entry, _cosine(entry, row, cosines, measures), hops.get(entry.found.block.id, 0))
-        for entry in await source.entries(ids)
+        Candidate(entry, None if cosine is None or measures is None else measures.read(cosine), hops.get(entry.id, 0))
+        for entry, cosine in await source.entries(ids, row)
     ]
     heard = in_measure(await source.passages(sought, row), measures)
     return Candidates(tuple(found), weights, blocks, named, mean, tuple(heard))
@@ -89,13 +88,6 @@ _USUAL_COSINE, _USUAL_WEIGHT = 0.78, 20
 def _mean(mean: float, blocks: int) -> float:
     """A query's mean cosine to blocks at large. In a scope of a few most may be about it, so a usual one counts too."""
     return (mean * blocks + _USUAL_COSINE * _USUAL_WEIGHT) / (blocks + _USUAL_WEIGHT)
-
-
-def _cosine(entry: Entry, row: Vector | None, cosines: dict[UUID, float], measures: Measures | None) -> float | None:
-    if row is None or entry.found.vector is None or measures is None:
-        return None
-    known = cosines.get(entry.found.block.id)
-    return measures.read(float(entry.found.vector @ row) if known is None else known)
 
 
 async def _named(query: Query, source: Source) -> dict[str, frozenset[UUID]]:

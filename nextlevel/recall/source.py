@@ -35,6 +35,10 @@ class Entry:
 
     found: Found
 
+    @property
+    def id(self) -> UUID:
+        return self.found.block.id
+
     @cached_property
     def words(self) -> frozenset[str]:
         block = self.found.block
@@ -68,7 +72,9 @@ class Source(Protocol):
         """Blocks that speak of these entities (1) or of their neighbours in the graph (2)."""
         ...
 
-    async def entries(self, ids: Collection[UUID]) -> list[Entry]: ...
+    async def entries(self, ids: Collection[UUID], vector: Vector | None) -> list[tuple[Entry, float | None]]:
+        """Blocks by id, each with its cosine to a vector where both have one."""
+        ...
 
     async def rules(self) -> list[Entry]:
         """Preferences, and what was told to be remembered, at most RULES: what may hold for a kind of task."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
-from nextlevel.inference import Vector
+from nextlevel.inference import Vector, Vectors
 from nextlevel.store.search import Nearest
 
 CODED_ABOVE = 4_000
@@ -18,10 +19,10 @@ _RECODED_AFTER = 0.1  # of all rows changed, the centre is another, and with it 
 
 
 class VectorIndex:
-    """Unit vectors by block, dense, so that a query is one product. A removed row is filled by the last one."""
+    """Unit vectors by block, dense, in half precision as in Postgres. A removed row is filled by the last one."""
 
     def __init__(self, dimension: int) -> None:
-        self._rows: npt.NDArray[np.float32] = np.empty((16, dimension), dtype=np.float32)
+        self._rows: npt.NDArray[np.float16] = np.empty((16, dimension), dtype=np.float16)
         self._ids: list[UUID] = []
         self._place: dict[UUID, int] = {}
         self._sum = np.zeros(dimension)
@@ -31,6 +32,15 @@ class VectorIndex:
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    def __contains__(self, block: UUID) -> bool:
+        return block in self._place
+
+    def cosines(self, blocks: Collection[UUID], query: Vector) -> dict[UUID, float]:
+        """The cosine of each of these blocks that has a vector."""
+        held = [block for block in blocks if block in self._place]
+        found = _products(self._rows[[self._place[block] for block in held]], query) if held else ()
+        return {block: float(cosine) for block, cosine in zip(held, found, strict=True)}
 
     def put(self, block: UUID, vector: Vector) -> None:
         """Add a block's vector, or change it."""
@@ -45,7 +55,7 @@ class VectorIndex:
         else:
             self._sum -= self._rows[place]
         self._set(place, vector)
-        self._sum += vector
+        self._sum += self._rows[place]
 
     def remove(self, block: UUID) -> None:
         """Take a block's vector out, if it is there."""
@@ -74,7 +84,7 @@ class VectorIndex:
         if not len(rows):
             return Nearest([], 0.0, 0)
         chosen = None if self._codes is None else self._alike(query, self._codes[: len(rows)])
-        cosines = (rows if chosen is None else rows[chosen]) @ query
+        cosines = _products(rows if chosen is None else rows[chosen], query)
         best = np.argsort(-cosines, kind="stable")[:limit]
         places = best if chosen is None else chosen[best]
         found = [(self._ids[place], float(cosine)) for place, cosine in zip(places, cosines[best], strict=True)]
@@ -87,7 +97,7 @@ class VectorIndex:
             self._codes[place] = self._code(self._rows[place : place + 1])[0]
 
     @property
-    def _live(self) -> npt.NDArray[np.float32]:
+    def _live(self) -> npt.NDArray[np.float16]:
         return self._rows[: len(self._ids)]
 
     def _alike(self, query: Vector, codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
@@ -95,9 +105,14 @@ class VectorIndex:
         differing = np.bitwise_count(codes ^ self._code(query[None, :])).sum(axis=1)
         return np.argpartition(differing, _RERANKED)[:_RERANKED]
 
-    def _code(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
+    def _code(self, rows: npt.NDArray[np.float16] | Vectors) -> npt.NDArray[np.uint64]:
         # About the centre: E5's vectors lie in one narrow cone, where raw signs hardly differ.
         bits = np.packbits(rows > self._centre, axis=1)
         padded = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
         padded[:, : bits.shape[1]] = bits
         return padded.view(np.uint64)
+
+
+def _products(rows: npt.NDArray[np.float16], query: Vector) -> Vector:
+    found: Vector = rows.astype(np.float32) @ query  # numpy multiplies no halves by BLAS
+    return found

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from nextlevel.model import EntityType
+from nextlevel.recall import hot_scopes
 from nextlevel.store import blocks, merges, search
-from tests.support.memory import JUNE
+from tests.support.memory import JUNE, person
 
 ASKED = "which port does the crm run on?"
 
@@ -68,7 +69,7 @@ async def test_a_block_that_only_mentions_a_merged_entity_is_found_by_the_other_
         await hot(f"what does {name} keep?", nele)
         bearers = {entity for _, entity in await held.named([name.lower()], [])}
         spoken = [id for id, hop in await held.near(bearers) if hop == 1]
-        return {each.found.block.subject for each in await held.entries(spoken)}
+        return {each.found.block.subject for each, _ in await held.entries(spoken, None)}
 
     async with nele.db.memory(nele.scope) as conn:
         kept, other = [await merges.find(conn, nele.scope, name) for name in ("Florian", "Flo")]
@@ -106,3 +107,15 @@ async def test_a_scope_that_changed_much_is_built_anew_and_finds_the_same(nele, 
     anew = recall._meaning.hot._scopes[nele.scope.readable]
     assert anew is not held
     assert (len(anew), anew.wasted <= len(anew)) == (4, True)
+
+
+async def test_scopes_that_are_large_together_make_room_for_the_one_in_use(
+    nele, recall, hot, held, db, cache, embedder, monkeypatch
+):
+    """A count of scopes bounds no memory: one may have a thousand times the blocks of another."""
+    monkeypatch.setattr(hot_scopes, "MOST_HELD", 5)
+    iva = await person(db, "iva", user="iva", embedder=embedder, cache=cache)
+    for number in range(3):
+        await iva.tell(f"shop-{number}", "runs_on_port", f"80{number}0")
+    assert "8010" in (await hot("which port does shop-1 run on?", iva)).context
+    assert [iva.scope.readable] == list(recall._meaning.hot._scopes)
