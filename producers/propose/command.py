@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +29,7 @@ _SPAN_CHARS = 90
     "  nextlevel propose                    prints entries for MEMORY.md and USER.md, each with its turns\n"
     "  nextlevel propose --accept 3f2a9c1d  writes this one\n"
     "  nextlevel propose -i                 asks for each\n"
+    "  nextlevel propose --decline 3f2a9c1d says no for good; --declined shows what was, --reconsider takes it back\n"
     "  nextlevel propose --consolidate      what makes room in a file that is over 80 %\n"
     "  nextlevel propose --skills           SKILL.md drafts of procedures that were seen twice or more",
 )
@@ -42,6 +43,19 @@ def propose(
     ] = False,
     accept: Annotated[
         list[str] | None, typer.Option("--accept", metavar="ID", help="Write this proposal. May be repeated.")
+    ] = None,
+    decline: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decline", metavar="ID", help="Don't propose this again until its facts change. May be repeated."
+        ),
+    ] = None,
+    declined: Annotated[
+        bool, typer.Option("--declined", help="Show what was declined, and still could be proposed.")
+    ] = False,
+    reconsider: Annotated[
+        list[str] | None,
+        typer.Option("--reconsider", metavar="ID", help="Let this be proposed again. May be repeated."),
     ] = None,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Show one after the other, and ask.")
@@ -57,17 +71,21 @@ def propose(
     Only what you said, accepted or chose yourself is proposed: nothing that waits in review, comes from a document or a
     tool, or stands in the prompt already. The agent reads an accepted entry from its next session on.
     """
-    desk = Desk(_chosen(home))
-    if accept:
-        _accept(desk, accept, _found(desk, consolidate=consolidate, skills=skills, every=not (consolidate or skills)))
+    every = bool(accept or decline or declined or reconsider) and not (consolidate or skills)
+    desk = Desk(_chosen(home), of_declined=declined or bool(reconsider))
+    found = _found(desk, consolidate=consolidate, skills=skills, every=every)
+    if accept or decline or reconsider:
+        _decide(desk, found, accept or (), decline or (), reconsider or ())
         return
-    found = _found(desk, consolidate=consolidate, skills=skills)
+    if declined:
+        _tell_declined(found, limit)
+        return
     if not skills:
         typer.echo("\n".join(desk.usage))
     for proposal in found.proposals[:limit]:
         typer.echo(f"\n{_shown(proposal)}")
-        if interactive and _agreed():
-            typer.echo(f"written: {desk.write(proposal)}")
+        if interactive:
+            _ask(desk, proposal)
     more = len(found.proposals) - limit
     for note in (*([f"{more} more: `--limit {len(found.proposals)}` shows all"] if more > 0 else ()), *found.notes):
         typer.echo(f"\n{_plain(note)}")
@@ -84,25 +102,52 @@ def _found(desk: Desk, *, consolidate: bool, skills: bool, every: bool = False) 
     return Found([each for part in parts for each in part.proposals], [note for part in parts for note in part.notes])
 
 
-def _accept(desk: Desk, ids: Iterable[str], found: Found) -> None:
+def _decide(desk: Desk, found: Found, accept: Sequence[str], decline: Sequence[str], reconsider: Sequence[str]) -> None:
+    """Do with each proposal what was said. All must be there, or nothing is done.
+
+    Raises:
+        NotFound: one is not.
+    """
     known = {proposal.id: proposal for proposal in found.proposals}
-    wanted = list(dict.fromkeys(ids))
-    for each in wanted:
+    for each in (*accept, *decline, *reconsider):
         if each not in known:
             raise NotFound(
-                f"there is no proposal {each} now: the file or the memory changed since, or it was accepted. "
-                "Nothing was written; run `nextlevel propose` again"
+                f"there is no proposal {each} now: the file or the memory changed since, or it was accepted or "
+                "declined. Nothing was done; run `nextlevel propose` again"
             )
-    for each in wanted:
+    for each in dict.fromkeys(accept):
         typer.echo(_shown(known[each]))
         typer.echo(f"written: {desk.write(known[each])}")
+    for each in dict.fromkeys(decline):
+        desk.decline(known[each])
+        typer.echo(f"declined: {each}; `--declined` shows it, `--reconsider {each}` takes that back")
+    for each in dict.fromkeys(reconsider):
+        desk.reconsider(known[each])
+        typer.echo(f"{each} may be proposed again")
 
 
-def _agreed() -> bool:
-    answer = typer.prompt("write it? [y]es, [n]o, [q]uit", default="n", show_default=False).strip().lower()
+def _tell_declined(found: Found, limit: int) -> None:
+    for proposal in found.proposals[:limit]:
+        typer.echo(f"{_shown(proposal)}\n")
+    if (more := len(found.proposals) - limit) > 0:
+        typer.echo(f"{more} more: `--limit {len(found.proposals)}` shows all")
+    typer.echo(
+        "`--reconsider ID` lets one be proposed again"
+        if found.proposals
+        else "nothing that was declined could be proposed now"
+    )
+
+
+def _ask(desk: Desk, proposal: Proposal) -> None:
+    question = "write it? [y]es, [n]o, [d]ecline it for good, [q]uit"
+    answer = typer.prompt(question, default="n", show_default=False).strip().lower()
     if answer.startswith("q"):
         raise typer.Exit
-    return answer in ("y", "yes")
+    if answer in ("y", "yes"):
+        typer.echo(f"written: {desk.write(proposal)}")
+    elif answer in ("d", "decline"):
+        desk.decline(proposal)
+        typer.echo(f"declined: {proposal.id}")
 
 
 def _shown(proposal: Proposal) -> str:

@@ -55,7 +55,7 @@ def additions(facts: Iterable[Fact], files: Mapping[str, MemoryFile]) -> tuple[l
             left_out[target] += 1
             continue
         used[target] += cost
-        proposals.append(Proposal(Change(target, new=entry), _why(fact), evidence([fact])))
+        proposals.append(Proposal(Change(target, new=entry), _why(fact), evidence([fact]), fact=fact.statement))
     return proposals, left_out
 
 

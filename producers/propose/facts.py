@@ -90,6 +90,12 @@ class Fact:
         return self.status is BlockStatus.ACTIVE and not self.ends and self.provenance in _VOUCHED and sure
 
     @property
+    def statement(self) -> str:
+        """What it says, in parts: the same however often it is told, another once one of them changes."""
+        parts = (self.project or "", self.subject, self.predicate, str(self.negated), self.object)
+        return "\x1f".join(" ".join(part.casefold().split()) for part in parts)
+
+    @property
     def about_user(self) -> bool:
         return self.subject == "user" or self.subject.startswith("user's ")
 

@@ -16,11 +16,11 @@ from ..hermes.home import of
 from ..hermes.inprompt import FILES
 from ..hermes.speaker import Speaker, profile_of
 from ..shortterm.mirror import ever_mirrored
-from . import consolidate, distil, files, skills
+from . import consolidate, declined, distil, files, skills
 from .facts import words
 from .files import Change
 from .guard import why_not
-from .proposal import Proposal
+from .proposal import Proposal, key_of
 from .remembered import Remembered
 
 
@@ -33,16 +33,16 @@ class Found:
 
 
 class Desk:
-    """One home's files and its profile's memory."""
+    """One home's files and its profile's memory. Without what was declined, or with nothing else."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, of_declined: bool = False) -> None:
         """Read the files.
 
         Raises:
             Misconfigured: the plugin is not in this home, or its configuration is broken.
             UnusableFile: a file can't be read.
         """
-        self.home = home
+        self.home, self._of_declined = home, of_declined
         self.files = {target: file for target in FILES if (file := files.read(home, target)) is not None}
         self._memory = Remembered(*_service_of(home))
 
@@ -57,7 +57,10 @@ class Desk:
     def additions(self) -> Found:
         """New entries distilled from blocks."""
         known = self._memory.facts(BlockStatus.ACTIVE)
-        proved = self._memory.proved(distil.candidates(known, self._standing()))
+        keys = declined.keys(of(self.home))
+        # Before the budget is counted: what was declined takes no room.
+        shown = [fact for fact in known if (key_of(fact.statement) in keys) is self._of_declined]
+        proved = self._memory.proved(distil.candidates(shown, self._standing()))
         found, left_out = distil.additions(proved, self.files)
         notes = [
             f"{count} more would not fit into {FILES[target]}: `nextlevel propose --consolidate` shows what makes room"
@@ -89,7 +92,7 @@ class Desk:
             for file in self.files.values()
             if file not in full
         ]
-        return found
+        return self._shown(found)
 
     def skills(self) -> Found:
         """Drafts of procedures that were seen twice or more, and new steps of those that are skills already."""
@@ -104,7 +107,23 @@ class Desk:
             elif skill is not None and proved is not None and why_not(skill.text) is None:
                 why = "its steps changed" if skill.seen else f"seen {len({s.turn for s in proved.sources})} times"
                 found.proposals.append(Proposal(skill, why, proved.sources))
-        return found
+        return self._shown(found)
+
+    def decline(self, proposal: Proposal) -> None:
+        """Propose it no more until what it says changes; `reconsider` takes that back.
+
+        Raises:
+            ShortTermUnavailable: tier 2 can't be written.
+        """
+        declined.decline(of(self.home), proposal.key)
+
+    def reconsider(self, proposal: Proposal) -> None:
+        """Let what was declined be proposed again.
+
+        Raises:
+            ShortTermUnavailable: tier 2 can't be written.
+        """
+        declined.reconsider(of(self.home), proposal.key)
 
     def write(self, proposal: Proposal) -> str:
         """Do what was proposed, and say where.
@@ -122,6 +141,10 @@ class Desk:
             builtin.look(of(self.home), Speaker(profile_of(self.home)), "propose")
         self.files[change.target] = self.files[change.target].write(change)
         return self.files[change.target].usage
+
+    def _shown(self, found: Found) -> Found:
+        keys = declined.keys(of(self.home))
+        return replace(found, proposals=[each for each in found.proposals if (each.key in keys) is self._of_declined])
 
     def _standing(self) -> list[frozenset[str]]:
         """What a prompt of this home says, or said until an entry was taken out: that is not proposed again."""

@@ -103,7 +103,7 @@ async def test_proposals_are_printed_with_their_turns_and_written_when_accepted(
 
 
 async def test_each_is_asked_for(terminal: Terminal) -> None:
-    """Only a yes writes; what was declined comes again."""
+    """Only a yes writes; what got a no for now comes again."""
     for turn, what in enumerate(["poetry", "emacs"], 1):
         await terminal.prefers(what, turn=turn)
     spoken = await terminal.said("the crm uses NestJS", turn=3)
@@ -113,6 +113,57 @@ async def test_each_is_asked_for(terminal: Terminal) -> None:
     assert ("", "crm uses NestJS") == (terminal.file("USER.md"), terminal.file("MEMORY.md"))
     assert 1 == (await terminal.types("-i", answers="q\n")).count("write it?")
     assert "1 more: `--limit 2` shows all" in await terminal.types("--limit", "1")
+
+
+async def test_what_was_declined_is_proposed_no_more_until_it_is_told_otherwise(terminal: Terminal) -> None:
+    """Who said no once must not be asked each week; and must be able to think again."""
+    told = await terminal.prefers("the helix editor", turn=1)
+    await terminal.prefers("poetry", turn=2)
+    shown = await terminal.types()
+    helix, poetry = (
+        re.search(rf"^([0-9a-f]{{8}})  .*\n  \+ .*{what}", shown, re.MULTILINE)[1] for what in ("helix", "poetry")
+    )
+    assert f"`--reconsider {helix}` takes that back" in await terminal.types("--decline", helix)
+    assert [poetry] == ids(await terminal.types())
+    again = await terminal.said("helix it is, I prefer the helix editor", turn=3, at=JUNE)
+    async with terminal.memory.db.memory(terminal.memory.scope) as conn:
+        await blocks.add_source(conn, terminal.memory.scope, told.id, again, "I prefer the helix editor", JUNE)
+    assert [poetry] == ids(await terminal.types()), "told again it is the same"
+    with pytest.raises(NotFound, match="accepted or declined"):
+        await terminal.types("--accept", helix)
+    assert [helix] == ids(await terminal.types("--declined"))
+    assert "may be proposed again" in await terminal.types("--reconsider", helix)
+    assert {helix, poetry} == set(ids(await terminal.types()))
+    await terminal.types("--decline", helix)
+    await terminal.memory.tell(
+        "user",
+        "prefers",
+        "the helix editor, in the dark theme",
+        type=BlockType.USER_PREFERENCE,
+        source=again,
+        replaces=told,
+    )
+    assert "dark theme" in await terminal.types(), "its facts changed"
+    assert "nothing that was declined" in await terminal.types("--declined")
+
+
+async def test_no_for_good_can_be_said_where_each_is_asked_for(terminal: Terminal) -> None:
+    """And it leaves its words nowhere: what is forgotten later is not kept by having been declined."""
+    await terminal.prefers("the helix editor", turn=1)
+    assert "declined: " in await terminal.types("-i", answers="d\n")
+    assert "nothing to propose" in await terminal.types()
+    with homes.of(terminal.home).database.reading() as connection:
+        assert "helix" not in repr([tuple(row) for row in connection.execute("SELECT name, value FROM notes")])
+
+
+async def test_a_declined_merge_or_skill_stays_declined(terminal: Terminal, put: Put) -> None:
+    """Until what it would change reads otherwise."""
+    put("memory", "The shop is on falke", "The shop is on falke, at Kiel", "f" * 2_000)
+    [merge] = ids(await terminal.types("--consolidate"))
+    await terminal.types("--consolidate", "--decline", merge)
+    assert "nothing to propose" in await terminal.types("--consolidate")
+    put("memory", "The shop is on falke now", "The shop is on falke now, at Kiel", "f" * 2_000)
+    assert 1 == len(ids(await terminal.types("--consolidate")))
 
 
 async def test_an_entry_that_was_taken_out_does_not_come_back(terminal: Terminal, put: Put) -> None:
