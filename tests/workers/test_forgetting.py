@@ -102,6 +102,19 @@ async def test_what_an_undone_turn_had_replaced_holds_again(bench):
     assert ["superseded", "restored"] == changes
 
 
+async def test_what_an_undone_turn_had_replaced_before_it_came_holds_again(bench):
+    """The older of two facts may arrive second, by an import: closed as it comes, it must not stay so for ever."""
+    now = event("waldseilgarten-crm runs on port 8091.", seq=2)
+    before = event("waldseilgarten-crm runs on port 8080.", seq=1, session="s0")
+    await bench.remember(now)
+    await bench.remember(before)
+    assert ["8091"] == [object for _, _, object in await bench.facts()]
+    await bench.remember(undo(3, now.id))
+    assert ["8080"] == [object for _, _, object in await bench.facts()]
+    [block] = await bench.rows("SELECT valid_to, superseded_by FROM blocks")
+    assert (None, None) == (block["valid_to"], block["superseded_by"])
+
+
 async def test_what_an_undone_turn_had_replaced_holds_until_what_came_after_it(bench):
     """Else two ports would be true at once."""
     ports = [event(f"waldseilgarten-crm runs on port {port} now.", seq=seq) for seq, port in ((2, 8091), (3, 8100))]

@@ -147,13 +147,17 @@ SELECT b.* FROM block_versions v JOIN blocks b USING (tenant_id, block_id)
                                           AND o.status IN ('active', 'review'));
 
 -- name: restore
--- As it was before it was closed.
+-- As it was before it was closed. What was told late was closed when it came, by what is known since: it has no earlier form,
+-- and holds, unless it had ended by itself.
 -- $1 tenant · $2 block · $3 how it was closed
-UPDATE blocks b SET status = v.before->>'status', valid_to = (v.before->>'valid_to')::timestamptz, updated_at = now(),
+UPDATE blocks b SET status = coalesce(v.before->>'status', 'active'), updated_at = now(),
+                    valid_to = CASE WHEN v.before IS NOT NULL THEN (v.before->>'valid_to')::timestamptz
+                                    ELSE (SELECT b.valid_to FROM blocks o WHERE o.tenant_id = $1 AND o.block_id = b.superseded_by
+                                                                            AND b.valid_to < o.valid_from) END,
                     superseded_by = (SELECT o.block_id FROM blocks o WHERE o.tenant_id = $1
                                                                       AND o.block_id = (v.before->>'superseded_by')::uuid)
-  FROM (SELECT before FROM block_versions WHERE tenant_id = $1 AND block_id = $2 AND change = $3
-         ORDER BY version DESC LIMIT 1) v
+  FROM (SELECT (SELECT before FROM block_versions WHERE tenant_id = $1 AND block_id = $2 AND change = $3
+                 ORDER BY version DESC LIMIT 1) AS before) v
  WHERE b.tenant_id = $1 AND b.block_id = $2;
 
 -- name: add_version
