@@ -708,7 +708,8 @@ END $$;
 
 
 -- ─── the library ────────────────────────────────────────────────────────────────────────────────────────────────────
--- Documents to look things up in. No memory: a search finds them, no prefetch gives them, nothing is learnt from them.
+-- Documents to look things up in. No memory: a search finds them, no prefetch gives them, and nothing is learnt from them but
+-- where the import asked for it.
 
 CREATE TABLE documents (
   tenant_id   uuid NOT NULL,
@@ -722,6 +723,7 @@ CREATE TABLE documents (
   hash        bytea NOT NULL CHECK (octet_length(hash) = 32),                -- of what was read: the same need not come again
   changed_at  timestamptz NOT NULL,                                          -- the file's own time
   imported_at timestamptz NOT NULL DEFAULT now(),
+  as_memory   boolean NOT NULL DEFAULT false,                                -- its general lines are memory too: turns of kind note
   PRIMARY KEY (tenant_id, document_id),
   UNIQUE (tenant_id, scope_id, folder, path),
   FOREIGN KEY (tenant_id, scope_id) REFERENCES scopes (tenant_id, scope_id),

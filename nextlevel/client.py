@@ -158,24 +158,33 @@ class Client:
         """Take a document out of the library by its id. Importing its folder again leaves it out until it changes."""
         self._call("POST", "/v1/forget", {"scope": asdict(scope), "document": document})
 
-    def library(self, folder: str, scope: ScopeName) -> dict[str, str]:
-        """What the library holds of a folder: the hash of each document by its path."""
-        found: dict[str, str] = {}
+    def library(self, folder: str, scope: ScopeName) -> dict[str, tuple[str, bool]]:
+        """What the library holds of a folder, by path: the hash of each document, and whether it is memory too."""
+        found: dict[str, tuple[str, bool]] = {}
         after = ""
         while True:
             query = urlencode({**asdict(scope), "folder": folder, "after": after})
             page = self._call("GET", f"/v1/library?{query}")
-            found |= page["hashes"]
+            found |= {path: (hash_, path in page["as_memory"]) for path, hash_ in page["hashes"].items()}
             if page["next"] is None:
                 return found
             after = page["next"]
 
     def keep_documents(
-        self, folder: str, documents: Sequence[Mapping[str, str]], scope: ScopeName, *, project: str | None = None
+        self,
+        folder: str,
+        documents: Sequence[Mapping[str, str]],
+        scope: ScopeName,
+        *,
+        project: str | None = None,
+        as_memory: bool = False,
     ) -> dict[str, Any]:
-        """Put Markdown into the library: each with `path`, `text`, `hash` (SHA-256, hex), `changed_at` (RFC 3339)."""
-        body = {"scope": asdict(scope), "folder": folder, "project": project, "documents": [*documents]}
-        return self._call("POST", "/v1/library/documents", body)
+        """Put Markdown into the library: each with `path`, `text`, `hash` (SHA-256, hex), `changed_at` (RFC 3339).
+
+        `as_memory`: the general lines of each enter memory too.
+        """
+        body = {"scope": asdict(scope), "folder": folder, "project": project, "as_memory": as_memory}
+        return self._call("POST", "/v1/library/documents", body | {"documents": [*documents]})
 
     def remove_documents(self, folder: str, paths: Sequence[str] | None, scope: ScopeName) -> int:
         """Take documents out of the library, of these paths or all of the folder; how many there were."""

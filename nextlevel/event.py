@@ -24,7 +24,7 @@ from .model import ToolCall
 
 VERSION = 1
 READABLE_VERSIONS = frozenset({1})
-KINDS = frozenset({"turn", "remember", "forget", "retract", "session_end", "core_write"})
+KINDS = frozenset({"turn", "remember", "forget", "retract", "session_end", "core_write", "note"})
 LANES = frozenset({"live", "batch", "backfill"})
 
 STREAM, BULK_STREAM = "nl:turns", "nl:turns:bulk"

@@ -18,6 +18,9 @@ from nextlevel.safety.redact import redact
 from nextlevel.store.library import Document, Edge, Section
 
 LONGEST_TITLE = 200
+MOST_DISTILLED = 5_000
+"""Characters of a document that are distilled: what is general about it stands at its head. They fit one event."""
+_CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -54,6 +57,12 @@ def document_of(path: str, text: str, *, hash: bytes, changed_at: datetime, proj
         edges=edges,
     )
     return Taken(document, clean.counts, note.cut)
+
+
+def to_distil(document: Document) -> str:
+    """The head of a document, as far as it may be distilled: without the sections that read like orders."""
+    told = (f"{each.heading.rpartition(' › ')[2]}\n{each.body}" for each in document.sections if each.orders is None)
+    return _CONTROLS.sub(" ", "\n\n".join(told))[:MOST_DISTILLED]
 
 
 def _section(path: str, title: str, section: markdown.Section) -> Section:

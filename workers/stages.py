@@ -12,7 +12,7 @@ from nextlevel import log, receipts
 from nextlevel.cache import publish_generations
 from nextlevel.errors import EmbedderUnavailable, QueueUnreachable
 from nextlevel.model import Block, Scope, TurnState
-from nextlevel.store import blocks, entities, extractions, recalls, scopes, trace, turns
+from nextlevel.store import blocks, entities, extractions, notes, recalls, scopes, trace, turns
 from nextlevel.store.forget import NOTHING, Forgotten, forget_blocks, retract_turn
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
@@ -40,7 +40,7 @@ async def extract_turn(ctx: WorkerContext, claim: Claim) -> Outcome:
             shown = await recalls.shown_in(
                 conn, claim.scope, claim.turn.session, since=claim.turn.at - _RECALLED_WITHIN
             )
-    looked = pipeline.look(claim.turn, window, shown) if claim.kind == "turn" else None
+    looked = pipeline.look(claim.turn, window, shown) if claim.kind in ("turn", "note") else None
     try:
         asked = await hear(ctx, claim, window, shown, looked)
         reading = pipeline.read(claim.kind, claim.turn, claim.body, window, asked.heard, shown, looked)
@@ -129,9 +129,15 @@ async def _change(
         return await _forget(conn, claim)
     if claim.kind == "retract":
         return await _retract(conn, claim)
+    if claim.kind == "note" and not await notes.stands(conn, claim.scope, claim.turn.session, claim.body):
+        gone = await retract_turn(conn, claim.scope, claim.turn.id, reason="its document changed or was taken out")
+        return gone, gone.generations
     applied = await apply.apply(
         conn, claim, findings, embedded, review_below=ctx.settings.review_below, judges=judging.judges(ctx)
     )
+    if claim.kind == "note":
+        told = claim.turn
+        applied.scopes |= await notes.end(conn, claim.scope, [told.session], at=told.at, caused_by=told.id, but=told.id)
     generations = await scopes.raise_generations(conn, claim.scope, applied.scopes)
     await trace.add(
         conn,

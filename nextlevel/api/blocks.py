@@ -33,9 +33,12 @@ class BlocksOut(BaseModel):
 
 
 class SourceOut(BaseModel):
+    """A turn that says so, by which words. Where an imported document says it, `document` is its address."""
+
     turn_id: str
     span: str
     at: datetime
+    document: str | None
 
 
 class ChangeOut(BaseModel):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Self
+from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_validator
 
-from nextlevel.library import document_of
-from nextlevel.store import library
-from nextlevel.store.library import Put
+from nextlevel.event import Event
+from nextlevel.library import document_of, to_distil
+from nextlevel.store import library, notes
+from nextlevel.store.library import Document, Put
 
+from . import telling
 from .access import CallerOf, ScopeBody, ScopeQuery
 from .services import ServicesOf
 
@@ -51,7 +55,15 @@ class DocumentsBody(BaseModel):
     scope: ScopeBody
     folder: Folder
     project: str | None = Field(default=None, min_length=1, max_length=200, description="The project they belong to.")
+    as_memory: bool = Field(default=False, description="Let their general lines enter memory too: a few of each.")
     documents: list[DocumentBody] = Field(min_length=1, max_length=MOST_DOCUMENTS)
+
+    @model_validator(mode="after")
+    def _addresses_fit(self) -> Self:
+        longest = max(len(notes.address(self.folder, each.path)) for each in self.documents)
+        if self.as_memory and longest > notes.LONGEST_ADDRESS:
+            raise ValueError(f"folder and path of a source of memory have at most {notes.LONGEST_ADDRESS} characters")
+        return self
 
 
 class TakenOut(BaseModel):
@@ -81,9 +93,11 @@ class RemovedOut(BaseModel):
 
 
 class HeldOut(BaseModel):
-    """The hash of each document that is held, by path; one page. `next` is the cursor of the next; null: the last."""
+    """The hash of each document that is held, by path; one page. `as_memory` are the paths of those whose general lines
+    are memory too. `next` is the cursor of the next; null: the last."""
 
     hashes: dict[str, str]
+    as_memory: list[str]
     next: str | None
 
 
@@ -99,13 +113,23 @@ async def held(
     scope = await caller.scope(of)
     async with services.db.memory(scope) as conn:
         found = await library.hashes(conn, scope, folder, after=after, limit=PAGE)
-    return HeldOut(hashes=found, next=list(found)[-1] if len(found) == PAGE else None)
+    return HeldOut(
+        hashes={path: hash_ for path, (hash_, _) in found.items()},
+        as_memory=[path for path, (_, as_memory) in found.items() if as_memory],
+        next=list(found)[-1] if len(found) == PAGE else None,
+    )
 
 
 @router.post("/v1/library/documents")
 async def keep(body: DocumentsBody, caller: CallerOf, services: ServicesOf) -> TakenOut:
-    """Keep documents. The next search finds them by their words, a later one by meaning, once upkeep embedded them."""
+    """Keep documents. The next search finds them by their words, a later one by meaning, once upkeep embedded them.
+
+    With `as_memory` the workers distil them, and close what a changed one says no more. Without, memory has nothing of
+    them.
+    """
     scope = await caller.scope(body.scope)
+    above = await telling.highest(services, body.scope) if body.as_memory else 0
+    generations: dict[UUID, int] = {}
     out = TakenOut(kept=0, sections=0, orders=0, redacted={}, forgotten=[], cut=[])
     redacted: Counter[str] = Counter()
     replaced = False
@@ -118,8 +142,13 @@ async def keep(body: DocumentsBody, caller: CallerOf, services: ServicesOf) -> T
             changed_at=each.changed_at,
             project=body.project,
         )
+        document = replace(taken.document, as_memory=body.as_memory)
         async with services.db.memory(scope) as conn:
-            put = await library.put(conn, scope, body.folder, taken.document)
+            put, changed = await library.put(conn, scope, body.folder, document)
+            generations |= changed
+            if body.as_memory and put is not Put.FORGOTTEN:
+                # Before the commit: a document that is held was told. The worker waits for it, as `put` holds the lock.
+                await telling.publish(services, body.scope, _note(body, document), above=above)
         if put is Put.FORGOTTEN:
             out.forgotten.append(each.path)
             continue
@@ -132,6 +161,7 @@ async def keep(body: DocumentsBody, caller: CallerOf, services: ServicesOf) -> T
     if replaced:
         async with services.db.memory(scope) as conn:
             await library.tidy(conn, scope)
+    await services.cache.publish(generations)
     return out.model_copy(update={"redacted": dict(redacted)})
 
 
@@ -143,3 +173,17 @@ async def remove(body: RemoveBody, caller: CallerOf, services: ServicesOf) -> Re
         removed, generations = await library.remove(conn, scope, body.folder, body.paths)
     await services.cache.publish(generations)
     return RemovedOut(removed=removed)
+
+
+def _note(body: DocumentsBody, document: Document) -> Event:
+    """A document as it tells memory."""
+    return telling.event_of(
+        body.scope,
+        "note",
+        to_distil(document),
+        session=notes.address(body.folder, document.path),
+        at=document.changed_at,
+        body={"folder": body.folder, "path": document.path, "hash": document.hash.hex()},
+        lane="backfill",
+        meta={"platform": "import"} | ({"project": {"name": body.project}} if body.project else {}),
+    )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,14 +11,15 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from nextlevel.errors import NotFound
-from nextlevel.event import Event, base_install, check, fingerprint
+from nextlevel.event import Event, check
 from nextlevel.model import TERMINAL_STATES, BlockType
-from nextlevel.queue import numbered, streams
+from nextlevel.queue import streams
 from nextlevel.safety.harmless import harmless
 from nextlevel.safety.markers import strip
 from nextlevel.safety.redact import redact
-from nextlevel.store import trace, turns
+from nextlevel.store import trace
 
+from . import telling
 from .access import CallerOf, ScopeBody
 from .services import ServicesOf
 
@@ -72,13 +71,8 @@ class RememberOut(BaseModel):
 async def remember(body: RememberBody, caller: CallerOf, services: ServicesOf) -> RememberOut:
     """Remember something on purpose; answers with the blocks that it became, or with the reason why it became none."""
     scope = await caller.scope(body.scope)
-    # An outbox of its own beside the installation's: the installation numbers its own turns, and owns both.
-    install = f"{base_install(body.scope.install)}.api"
-    async with services.db.pipeline() as conn:
-        receipt = await turns.receipt(conn, install)
-    turn_id = await numbered.publish_next(
-        services.redis, install, _event(body, install), above=0 if receipt is None else receipt["high"]
-    )
+    above = await telling.highest(services, body.scope)
+    turn_id = await telling.publish(services, body.scope, _event(body), above=above)
     until = time.monotonic() + body.wait_s
     while True:
         async with services.db.memory(scope) as conn:
@@ -93,23 +87,14 @@ async def remember(body: RememberBody, caller: CallerOf, services: ServicesOf) -
     return RememberOut(turn=turn_id, state=state, reason=reason, blocks=found["blocks"])
 
 
-def _event(body: RememberBody, install: str) -> Event:
-    text = redact(strip(body.text)).text
-    owner = f"{body.scope.profile}\n{body.scope.principal}"
+def _event(body: RememberBody) -> Event:
     details = {"type": body.type, "project": body.project}
-    told = Event(
-        id=f"{install}:1",
-        # Each call is an event of its own: told twice on purpose, a fact is confirmed, and dedup sees to the rest.
-        fp=fingerprint(owner, "api", text, "", secrets.randbits(60)),
-        kind="remember",
+    return telling.event_of(
+        body.scope,
+        "remember",
+        redact(strip(body.text)).text,
         session="api",
-        turn=0,
-        at=datetime.now(UTC).isoformat(),
-        profile=body.scope.profile,
-        principal=body.scope.principal,
-        user_text=text,
+        at=datetime.now(UTC),
         body={name: str(value) for name, value in details.items() if value is not None},
         meta={"platform": "api"},
     )
-    # As a reader would take it in: NULs and broken Unicode out.
-    return check(asdict(told) | {"tools": []})

@@ -217,9 +217,11 @@ async def learnt_from_deeds(conn: Connection, scope: Scope, turn_id: str) -> lis
     return [block_of(row) for row in await conn.fetch(SQL.blocks.learnt_from_deeds, scope.tenant_id, turn_id)]
 
 
-async def restore_replaced(conn: Connection, scope: Scope, block_id: UUID, *, caused_by: str) -> list[Block]:
-    """Let what a block had replaced hold again, as it did before; those blocks."""
-    rows = await conn.fetch(SQL.blocks.replaced_by, scope.tenant_id, block_id)
+async def restore_replaced(
+    conn: Connection, scope: Scope, block_id: UUID, *, caused_by: str, but_told_by: Sequence[str] = ()
+) -> list[Block]:
+    """Let what a block had replaced hold again, as it did before, but for what only some turns told; those blocks."""
+    rows = await conn.fetch(SQL.blocks.replaced_by, scope.tenant_id, block_id, list(but_told_by))
     for row in rows:
         await _version(conn, scope, row["block_id"], "restored", caused_by)
         await conn.execute(SQL.blocks.restore, scope.tenant_id, row["block_id"], "superseded")

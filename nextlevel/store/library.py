@@ -6,19 +6,20 @@ What a reader gets is walled to its scopes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
+import asyncpg
 import numpy as np
 import numpy.typing as npt
 
 from nextlevel.lang.normal import normal_name
 from nextlevel.model import EntityType, Scope
 
-from . import blocks, entities, forget, scopes, turns
+from . import blocks, entities, forget, notes, scopes, turns
 from .passages import Nearest, Passage
 from .pool import Connection
 from .scopes import wall_of
@@ -56,7 +57,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document to be kept. `name` is the entity that it is about, None: it names none, and so has no edges."""
+    """A document to be kept. `name` is the entity that it is about, None: it names none, and so has no edges.
+
+    `as_memory`: its general lines are memory too, by a turn of kind note that the caller publishes.
+    """
 
     path: str
     title: str
@@ -68,6 +72,7 @@ class Document:
     aliases: tuple[str, ...]
     sections: tuple[Section, ...]
     edges: tuple[Edge, ...]
+    as_memory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +102,20 @@ class Text:
 # ---- writing
 
 
-async def hashes(conn: Connection, scope: Scope, folder: str, *, after: str, limit: int) -> dict[str, str]:
-    """The hash (hex) of each document held of a folder, by path, from just after one."""
+async def hashes(conn: Connection, scope: Scope, folder: str, *, after: str, limit: int) -> dict[str, tuple[str, bool]]:
+    """The hash (hex) of each document held of a folder, and whether it is memory too, by path, from just after one."""
     rows = await conn.fetch(SQL.library.hashes, scope.tenant_id, scope.profile_scope, folder, after, limit)
-    return {row["path"]: row["hash"] for row in rows}
+    return {row["path"]: (row["hash"], row["as_memory"]) for row in rows}
 
 
-async def put(conn: Connection, scope: Scope, folder: str, document: Document) -> Put:
-    """Keep a document in the place of what its path held before; not one that was forgotten as it reads."""
+async def put(conn: Connection, scope: Scope, folder: str, document: Document) -> tuple[Put, dict[UUID, int]]:
+    """Keep a document in the place of what its path held before; not one that was forgotten as it reads.
+
+    The new generations, where memory changed: what it had told is closed, unless it goes on telling.
+    """
     await blocks.lock(conn, scope)
     if await conn.fetchval(SQL.library.forgotten, scope.tenant_id, scope.user_id, document.hash.hex()):
-        return Put.FORGOTTEN
+        return Put.FORGOTTEN, {}
     before = await conn.fetch(SQL.library.remove, scope.tenant_id, scope.profile_scope, folder, [document.path])
     made: UUID = await conn.fetchval(
         SQL.library.add,
@@ -120,6 +128,7 @@ async def put(conn: Connection, scope: Scope, folder: str, document: Document) -
         document.project,
         document.hash,
         document.changed_at,
+        document.as_memory,
     )
     rows = [
         (scope.tenant_id, uuid4(), made, scope.profile_scope, place, each.heading, each.body, each.orders)
@@ -129,7 +138,9 @@ async def put(conn: Connection, scope: Scope, folder: str, document: Document) -
     words = [(row[1], scope.profile_scope, list(each.words)) for row, each in zip(rows, document.sections, strict=True)]
     await conn.executemany(SQL.library.add_words, words)
     await _join(conn, scope, made, document)
-    return Put.REPLACED if before else Put.NEW
+    changed = set() if document.as_memory else await _tell_no_more(conn, scope, before)
+    generations = await scopes.raise_generations(conn, scope, changed)
+    return Put.REPLACED if before else Put.NEW, generations
 
 
 async def remove(
@@ -140,8 +151,15 @@ async def remove(
     rows = await conn.fetch(SQL.library.remove, scope.tenant_id, scope.profile_scope, folder, paths)
     if not rows:
         return 0, {}
+    changed = await _tell_no_more(conn, scope, rows)
     await forget.delete_orphans(conn, scope)
-    return len(rows), await scopes.raise_generations(conn, scope, [scope.profile_scope])
+    return len(rows), await scopes.raise_generations(conn, scope, changed | {scope.profile_scope})
+
+
+async def _tell_no_more(conn: Connection, scope: Scope, documents: Iterable[asyncpg.Record]) -> set[UUID]:
+    """Close what documents told memory that are taken out, or are to be looked up only. The scopes that changed."""
+    told = [notes.address(each["folder"], each["path"]) for each in documents if each["as_memory"]]
+    return await notes.end(conn, scope, told, at=datetime.now(UTC), caused_by="its document was taken out")
 
 
 async def tidy(conn: Connection, scope: Scope) -> None:
@@ -151,7 +169,8 @@ async def tidy(conn: Connection, scope: Scope) -> None:
 
 
 async def forget_document(conn: Connection, scope: Scope, document: UUID) -> dict[UUID, int]:
-    """Take a document out for good: importing its folder again leaves it out until it reads otherwise.
+    """Take a document out for good, and what memory has from it alone: importing its folder again leaves it out until
+    it reads otherwise.
 
     The new generations, by which a search that began before is not given to who asks after; empty: it is not here.
     """
@@ -161,8 +180,12 @@ async def forget_document(conn: Connection, scope: Scope, document: UUID) -> dic
         return {}
     await turns.tombstone(conn, scope, "document", rows[0]["hash"], datetime.now(UTC))
     await conn.execute(SQL.library.forget, scope.tenant_id, document)
+    generations: dict[UUID, int] = {}
+    for turn in await notes.turns(conn, scope, [notes.address(rows[0]["folder"], rows[0]["path"])]):
+        gone = await forget.retract_turn(conn, scope, turn, reason="its document was forgotten")
+        generations |= gone.generations
     await forget.delete_orphans(conn, scope)
-    return await scopes.raise_generations(conn, scope, [rows[0]["scope_id"]])
+    return generations | await scopes.raise_generations(conn, scope, [rows[0]["scope_id"]])
 
 
 async def _join(conn: Connection, scope: Scope, made: UUID, document: Document) -> None:

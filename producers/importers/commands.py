@@ -62,12 +62,18 @@ def import_core(home: HomeOption = None) -> None:
     "markdown",
     epilog="\b\nExamples:\n  nextlevel import markdown ~/vault\n"
     "  nextlevel import markdown ~/crm/docs --project crm\n"
+    "  nextlevel import markdown ~/crm/docs --as-memory         its general lines enter memory too\n"
     "  nextlevel import markdown --remove ~/vault               takes its notes out again",
 )
 def import_markdown(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of Markdown, such as an Obsidian vault.")],
     project: Annotated[str | None, typer.Option(help="The project that the notes belong to.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the folder's notes out of the library.")] = False,
+    as_memory: Annotated[
+        bool, typer.Option("--as-memory", help="Let a few general lines of each note enter memory too.")
+    ] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Take the folder's notes out of the library, and of memory.")
+    ] = False,
     install: Annotated[str, typer.Option(help="Installation whose library is meant.")] = "local",
     profile: Annotated[str, typer.Option(help="Profile (agent identity) whose library is meant.")] = "default",
 ) -> None:
@@ -76,6 +82,10 @@ def import_markdown(
     A library is looked up, not remembered: no note is injected into a turn, and nothing is learnt from it. Links, tags
     and authors join the graph. Run it again when notes have changed: what is as before is not sent, what is gone is
     taken out. Secrets are taken out before anything is sent.
+
+    With --as-memory what a note says plainly (a port, a host, who does what) becomes memory as well, with the note as
+    its source: five facts of a note at most, no preference and no rule. They follow the note when it changes or goes.
+    Give it each time: an import without it closes them again.
     """
     ours, folder = settings.load(), folder.expanduser().resolve()
     operator = auth.token(auth.secret_of(ours), auth.OPERATOR)
@@ -83,11 +93,13 @@ def import_markdown(
     if remove:
         typer.echo(f"{client.remove_documents(folder.as_posix(), None, scope)} notes taken out")
         return
-    done = _brought(client, folder, scope, project)
+    done = _brought(client, folder, scope, project, as_memory=as_memory)
     typer.echo(
         f"{done.of} notes: {done.new} new, {done.changed} changed ({done.sections} sections), "
         f"{done.unchanged} as before, {done.removed} taken out"
     )
+    if as_memory and (sent := done.new + done.changed):
+        typer.echo(f"{sent} go on to memory; the workers say of each what they kept: `nextlevel status`, the dashboard")
     if done.secrets or done.orders:
         typer.echo(f"{done.secrets} secrets taken out; {done.orders} sections read like orders and are never quoted")
     for each in done.left_out[:_MOST_SHOWN]:
@@ -96,11 +108,13 @@ def import_markdown(
         typer.echo(f"and {len(done.left_out) - _MOST_SHOWN} more")
 
 
-def _brought(client: Client, folder: Path, scope: ScopeName, project: str | None) -> markdown.Progress:
+def _brought(
+    client: Client, folder: Path, scope: ScopeName, project: str | None, *, as_memory: bool
+) -> markdown.Progress:
     done = markdown.Progress(of=0)
     with _bar("notes") as bar:
         task = bar.add_task("import", total=None)
-        for done in markdown.bring(client, folder, scope, project):
+        for done in markdown.bring(client, folder, scope, project, as_memory=as_memory):
             bar.update(task, completed=done.done, total=done.of)
     return done
 

@@ -19,6 +19,8 @@ from nextlevel.safety.redact import redact
 
 LARGEST_BYTES = 1_048_576
 """A larger file is no note: a log, an export, a book."""
+LONGEST_SOURCE = 512
+"""Characters of folder and path together; what is memory names its source by them."""
 _SUFFIXES = (".md", ".markdown")
 _LONGEST_PATH_BYTES = 1_000
 _AT_ONCE, _BYTES_AT_ONCE, _REMOVED_AT_ONCE = 20, 262_144, 1_000
@@ -60,8 +62,10 @@ class Progress:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def bring(client: Client, folder: Path, scope: ScopeName, project: str | None) -> Iterator[Progress]:
-    """Make the library hold what stands in a folder; told after each note.
+def bring(
+    client: Client, folder: Path, scope: ScopeName, project: str | None, *, as_memory: bool = False
+) -> Iterator[Progress]:
+    """Make the library hold what stands in a folder, and memory its general lines if asked; told after each note.
 
     Raises:
         UnusableFile: it is no folder that can be read, or holds no note, though the library holds some of it.
@@ -75,14 +79,16 @@ def bring(client: Client, folder: Path, scope: ScopeName, project: str | None) -
             f"`nextlevel import markdown --remove {folder}` takes them out"
         )
     done = Progress(of=len(notes), left_out=left_out)
-    sender = _Sender(client, folder.as_posix(), scope, project, held, done)
+    sender = _Sender(client, folder.as_posix(), scope, project, held, done, as_memory=as_memory)
     stands = set()
     for path, file in notes.items():
         note = read(path, file, project)
         done.done += 1
         if isinstance(note, LeftOut):
             left_out.append(note)
-        elif held.get(path) == note.hash:
+        elif as_memory and len(f"{folder.as_posix()}/{path}") > LONGEST_SOURCE:
+            left_out.append(LeftOut(path, "its path is too long for a source of memory", stays=True))
+        elif held.get(path) == (note.hash, as_memory):
             stands.add(path)
             done.unchanged += 1
         else:
@@ -158,10 +164,18 @@ class _Sender:
     """Sends notes in batches, their secrets taken out before. `forgotten` are those that the service refused."""
 
     def __init__(
-        self, client: Client, folder: str, scope: ScopeName, project: str | None, held: Collection[str], done: Progress
+        self,
+        client: Client,
+        folder: str,
+        scope: ScopeName,
+        project: str | None,
+        held: Collection[str],
+        done: Progress,
+        *,
+        as_memory: bool,
     ) -> None:
         self._client, self._folder, self._scope, self._project = client, folder, scope, project
-        self._held, self._done = held, done
+        self._held, self._done, self._as_memory = held, done, as_memory
         self._waiting: list[Note] = []
         self.forgotten: set[str] = set()
 
@@ -175,7 +189,11 @@ class _Sender:
         if not notes:
             return
         taken = self._client.keep_documents(
-            self._folder, [self._document(each) for each in notes], self._scope, project=self._project
+            self._folder,
+            [self._document(each) for each in notes],
+            self._scope,
+            project=self._project,
+            as_memory=self._as_memory,
         )
         refused, done = set(taken["forgotten"]), self._done
         known = sum(each.path in self._held and each.path not in refused for each in notes)

@@ -218,6 +218,14 @@ async def test_what_no_library_can_hold_is_refused(as_nele, fault):
     assert 422 == (await as_nele.post("/v1/library/documents", json=body)).status_code
 
 
+async def test_a_source_of_memory_has_a_path_that_can_name_it(as_nele):
+    """In the library alone the same path is fine."""
+    body = {"scope": scope(), "folder": FOLDER, "documents": [document(path="a/" * 300)]}
+    answer = await as_nele.post("/v1/library/documents", json={**body, "as_memory": True})
+    assert (422, True) == (answer.status_code, "at most 512 characters" in answer.text)
+    await keep(as_nele, document(path="a/" * 300))
+
+
 async def test_a_text_with_unstorable_signs_is_kept_without_them(as_nele):
     """A file was cut, or is half binary: what can be read of it is worth having."""
     await keep(as_nele, document("# Boat\nThe boat\x00 engine takes two litres of oil.", "boat.md"))

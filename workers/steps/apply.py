@@ -23,6 +23,7 @@ from .found import Found
 from .timeline import Place
 
 MOST_CONFIDENT = 0.99
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ async def apply(
     """
     applied = Applied()
     facts = [Fact.of(claim, candidate) for candidate in found.candidates]
-    forgotten = await blocks.forgotten_facts(conn, claim.scope, [fact.hash for fact in facts], claim.turn.at)
+    # A line that stays in a note is not told anew each time that the note changes.
+    told_at = _LONG_AGO if claim.kind == "note" else claim.turn.at
+    forgotten = await blocks.forgotten_facts(conn, claim.scope, [fact.hash for fact in facts], told_at)
     for number, fact in enumerate(facts):
         vector = None if embedded.rows is None else embedded.rows[number]
         if fact.hash in forgotten:
@@ -85,7 +88,10 @@ async def _remember(
         return None
     rivals = await blocks.rivals(conn, claim.scope, fact.scope_id, subject, words(fact.text), fact.since)
     judged = await _judged(conn, claim, fact, rivals, judges)
+    rivals = _as_they_count(fact, rivals)
     place = timeline.place(candidate, fact.since, fact.told_at, claim.turn.session, rivals, judged)
+    if candidate.provenance is Provenance.IMPORTED and any(not _is_imported(each) for each in place.closes):
+        status = BlockStatus.REVIEW  # what somebody said is not replaced by what stands in a file: a person decides
     if place.confirms is None and candidate.provenance is Provenance.ASSISTANT_STATED:
         # A guess, or what some rung of recall had shown it: the user's yes would have made it theirs.
         applied.note("dropped", fact.text, "only the assistant said it")
@@ -105,6 +111,17 @@ async def _remember(
     if block.type is BlockType.USER_PREFERENCE and status is BlockStatus.ACTIVE:
         await _end_habits(conn, claim, block, applied)
     return block
+
+
+def _as_they_count(fact: Fact, rivals: Sequence[Rival]) -> list[Rival]:
+    """The rivals of a fact. What stands in a file ends nothing that somebody said, whichever is the later."""
+    if fact.candidate.provenance is Provenance.IMPORTED:
+        return list(rivals)
+    return [replace(each, told=(min(each.told[0], fact.told_at),)) if _is_imported(each) else each for each in rivals]
+
+
+def _is_imported(rival: Rival) -> bool:
+    return rival.block.provenance is Provenance.IMPORTED
 
 
 async def _judged(conn: Connection, claim: Claim, fact: Fact, rivals: Sequence[Rival], judges: Sequence[str]) -> Judged:

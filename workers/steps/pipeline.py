@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from nextlevel.store import blocks
 from nextlevel.store.pool import Connection
 from nextlevel.store.turns import Claim
 
-from . import classify, echo, explicit, guard, prefilter, rejection, worth
+from . import classify, echo, explicit, guard, noted, prefilter, rejection, worth
 from .extract import Dropped, Extraction, extract
 from .extract.grounding import read as read_answer
 from .extract.llm import Heard, summed
@@ -102,10 +102,15 @@ def read(
         return _explicit(turn, explicit.core_candidates(turn, body))
     if kind == "turn":
         return _turn(looked or look(turn, window, shown), window, heard, shown)
+    if kind == "note":
+        # Never skipped: what its document told before, and says no more, is closed with it.
+        return replace(_turn(looked or look(turn, ()), (), heard, (), note=True), skip=None)
     return Reading(facts={"kind": kind})  # forget and retract: what they say is done in the store stage
 
 
-def _turn(seen: Look, window: Sequence[Turn], heard: Sequence[Heard], shown: Sequence[Block]) -> Reading:
+def _turn(
+    seen: Look, window: Sequence[Turn], heard: Sequence[Heard], shown: Sequence[Block], *, note: bool = False
+) -> Reading:
     turn, used, rejects, score, extraction = seen.turn, seen.used, seen.rejects, seen.score, seen.extraction
     facts: dict[str, Any] = {"points": score.points, "reasons": list(score.reasons)}
     facts |= {"echoes": seen.pasted} if seen.pasted else {}
@@ -117,10 +122,14 @@ def _turn(seen: Look, window: Sequence[Turn], heard: Sequence[Heard], shown: Seq
         extraction = merged(extraction, read_answer(heard, turn, window))
         model = facts["model"] = summed(heard)
         extractor = f"{EXTRACTOR}+{model['model']}@{model['prompt']}"
+    extraction = noted.distilled(extraction) if note else extraction
     own, others = _own(extraction.candidates, shown)
     safe, unsafe = guard.guard(own, turn)
     dropped = [*extraction.dropped, *unsafe, *others]
     kept, judged = _judged(safe, turn, dropped)
+    if note:
+        kept, all_ = noted.few(kept), kept
+        facts |= {"left_to_the_library": len(all_) - len(kept)}
     facts |= judged | {"retractions": len(extraction.retractions)}
     found = Found(kept, tuple(extraction.retractions), rejects)
     if found.empty:

@@ -119,9 +119,11 @@ SELECT b.* FROM block_sources s JOIN blocks b USING (tenant_id, block_id)
    AND NOT EXISTS (SELECT FROM block_sources o WHERE o.tenant_id = $1 AND o.block_id = s.block_id AND o.turn_id <> $2);
 
 -- name: replaced_by
--- Without what was told anew meanwhile: it lives already.
--- $1 tenant · $2 block
+-- Without what was told anew meanwhile: it lives already. And without what stands on some turns alone.
+-- $1 tenant · $2 block · $3 those turns
 SELECT b.* FROM blocks b WHERE b.tenant_id = $1 AND b.superseded_by = $2 AND b.status = 'superseded'
+   AND (NOT EXISTS (SELECT FROM block_sources s WHERE s.tenant_id = $1 AND s.block_id = b.block_id AND s.turn_id = ANY ($3))
+        OR EXISTS (SELECT FROM block_sources s WHERE s.tenant_id = $1 AND s.block_id = b.block_id AND s.turn_id <> ALL ($3)))
    AND NOT EXISTS (SELECT FROM blocks o WHERE o.tenant_id = $1 AND o.scope_id = b.scope_id AND o.hash = b.hash
                                           AND o.status IN ('active', 'review'));
 

@@ -4,7 +4,7 @@
 -- name: hashes
 -- What is held of a folder, by path, from just after one.
 -- $1 tenant · $2 scope · $3 folder · $4 after this path · $5 at most
-SELECT path, encode(hash, 'hex') AS hash FROM documents
+SELECT path, encode(hash, 'hex') AS hash, as_memory FROM documents
  WHERE tenant_id = $1 AND scope_id = $2 AND folder = $3 AND path > $4 ORDER BY path LIMIT $5;
 
 -- name: forgotten
@@ -16,12 +16,13 @@ SELECT EXISTS (SELECT FROM tombstones WHERE tenant_id = $1 AND user_id = $2 AND 
 -- Documents of a folder with all that is theirs: those of these paths, or all where they are null.
 -- $1 tenant · $2 scope · $3 folder · $4 paths or null
 DELETE FROM documents WHERE tenant_id = $1 AND scope_id = $2 AND folder = $3 AND ($4::text[] IS NULL OR path = ANY ($4))
-RETURNING document_id;
+RETURNING folder, path, as_memory;
 
 -- name: add
--- $1 tenant · $2 scope · $3 user · $4 folder · $5 path · $6 title · $7 project · $8 hash · $9 changed at
-INSERT INTO documents (tenant_id, scope_id, user_id, folder, path, title, project, hash, changed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING document_id;
+-- $1 tenant · $2 scope · $3 user · $4 folder · $5 path · $6 title · $7 project · $8 hash · $9 changed at ·
+-- $10 as memory too
+INSERT INTO documents (tenant_id, scope_id, user_id, folder, path, title, project, hash, changed_at, as_memory)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING document_id;
 
 -- name: add_section
 -- $1 tenant · $2 section · $3 document · $4 scope · $5 place · $6 heading · $7 body · $8 reads like orders

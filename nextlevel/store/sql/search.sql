@@ -169,8 +169,11 @@ SELECT block_id, version, change, caused_by, before, changed_at FROM block_versi
  WHERE tenant_id = $1 AND block_id = ANY ($2) ORDER BY changed_at, version;
 
 -- name: sources
+-- The turns that blocks stand on, and where a document told it, its address.
 -- $1 tenant · $2 block ids
-SELECT block_id, turn_id, span, at FROM block_sources WHERE tenant_id = $1 AND block_id = ANY ($2) ORDER BY at, turn_id;
+SELECT s.block_id, s.turn_id, s.span, s.at, CASE t.kind WHEN 'note' THEN t.session END AS document
+  FROM block_sources s JOIN turns t ON t.tenant_id = s.tenant_id AND t.id = s.turn_id
+ WHERE s.tenant_id = $1 AND s.block_id = ANY ($2) ORDER BY s.at, s.turn_id;
 
 -- name: sources_in_context
 -- The turns that a block stands on, newest first, with all that was said in them.

@@ -4,64 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from nextlevel.api import library
-from nextlevel.auth import OPERATOR, token
-from nextlevel.client import Client, ScopeName
+from nextlevel.client import Client
 from nextlevel.errors import ServiceUnreachable, UnusableFile
 from nextlevel.producers.importers import markdown
 from nextlevel.producers.importers.commands import app as commands
-from nextlevel.producers.importers.markdown import Progress, bring
-from tests.api.conftest import SECRET, serving, settings_for
+from nextlevel.producers.importers.markdown import bring
+from tests.api.conftest import SECRET
+from tests.producers.importers.conftest import NELE, Vault
 from tests.support.ports import free_port
-from tests.support.serving import on_a_socket
-from tests.support.stores import Database, TestValkey
-
-NELE = ScopeName()
-
-
-@dataclass
-class Vault:
-    """A folder, and the library that is to hold it."""
-
-    folder: Path
-    client: Client
-
-    def write(self, path: str, text: str | bytes) -> Path:
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return file
-
-    async def bring(self, project: str | None = None) -> Progress:
-        return await asyncio.to_thread(lambda: [*bring(self.client, self.folder, NELE, project)][-1])
-
-    async def held(self) -> dict[str, str]:
-        return await asyncio.to_thread(self.client.library, self.folder.as_posix(), NELE)
-
-    async def found(self, query: str) -> list[str]:
-        answer = await asyncio.to_thread(self.client.recall, query, NELE)
-        return [item["text"] for item in answer.items if item["document"]]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path.resolve() / "vault"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
-async def vault(database: Database, valkey: TestValkey, folder: Path) -> AsyncIterator[Vault]:
-    settings = settings_for(database.dsn, valkey.url).model_copy(update={"accept_unenrolled": True})
-    async with serving(settings) as app, on_a_socket(app) as url:
-        yield Vault(folder, Client(url, token(SECRET.encode(), OPERATOR), timeout_s=60))
 
 
 async def test_a_second_run_sends_what_changed_and_takes_out_what_went(vault: Vault) -> None:
@@ -80,7 +36,7 @@ async def test_a_second_run_sends_what_changed_and_takes_out_what_went(vault: Va
     assert ['boat/engine.md › Engine: "The boat\'s engine takes three litres of oil."'] == await vault.found(
         "engine oil"
     )
-    assert {"boat/engine.md", "boat/jib.md"} == set(await vault.held())
+    assert {"boat/engine.md", "boat/jib.md"} == await vault.held()
 
     third = await vault.bring()
     assert (0, 0, 2, 0) == (third.new, third.changed, third.unchanged, third.removed)
@@ -114,7 +70,7 @@ async def test_a_folder_of_many_pages_is_compared_whole(vault: Vault, monkeypatc
     for name in ("b", "ä", "zz/1"):
         (vault.folder / f"{name}.md").unlink()
     assert 3 == (await vault.bring()).removed
-    assert {"A.md", "Z.md"} == set(await vault.held())
+    assert {"A.md", "Z.md"} == await vault.held()
 
 
 async def test_what_is_no_note_is_left_out_with_its_reason(vault: Vault, tmp_path: Path) -> None:
@@ -132,7 +88,7 @@ async def test_what_is_no_note_is_left_out_with_its_reason(vault: Vault, tmp_pat
     os.mkfifo(vault.folder / "pipe.md")
     vault.write("ä" * 120 + "/" + "ö" * 120 + "/" + "ü" * 120 + "/" + "ß" * 120 + "/" + "é" * 60 + ".md", "long")
     done = await vault.bring()
-    assert ["good.md"] == list(await vault.held())
+    assert {"good.md"} == await vault.held()
     why = {each.path: each.why for each in done.left_out}
     assert "1.0 MiB; a note has at most 1" == why.pop("huge.md")
     assert "its name can't be kept" == why.pop(max(why, key=len))
@@ -166,7 +122,7 @@ async def test_a_note_that_can_not_be_read_now_stays_in_the_library(
     (vault.folder / "gone.md").unlink()
     done = await vault.bring()
     assert (1, ["odd.md"]) == (done.removed, [each.path for each in done.left_out])
-    assert {"good.md", "odd.md"} == set(await vault.held())
+    assert {"good.md", "odd.md"} == await vault.held()
 
 
 async def test_a_folder_that_is_suddenly_empty_is_not_believed(vault: Vault) -> None:
@@ -176,7 +132,7 @@ async def test_a_folder_that_is_suddenly_empty_is_not_believed(vault: Vault) -> 
     note.unlink()
     with pytest.raises(UnusableFile, match="is it mounted"):
         await vault.bring()
-    assert ["good.md"] == list(await vault.held())
+    assert {"good.md"} == await vault.held()
     vault.folder = vault.folder / "nowhere"
     with pytest.raises(UnusableFile, match="can't be read"):
         await vault.bring()
@@ -193,7 +149,7 @@ async def test_a_forgotten_note_is_not_brought_again(vault: Vault) -> None:
     assert [("secret.md", "forgotten; it comes back once it changes")] == [
         (each.path, each.why) for each in done.left_out
     ]
-    assert ["good.md"] == list(await vault.held())
+    assert {"good.md"} == await vault.held()
 
 
 async def test_no_secret_leaves_the_machine(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +189,7 @@ async def test_the_command_tells_what_it_did_and_takes_a_folder_out_again(
     assert "2 notes: 1 new, 0 changed (1 sections), 0 as before, 0 taken out" in told
     assert "left out: 'latin.md' (not UTF-8)" in told
     assert "1 notes taken out" in await typed("--remove", str(vault.folder))
-    assert {} == await vault.held()
+    assert set() == await vault.held()
 
 
 def test_a_service_that_is_away_is_told_as_such(tmp_path: Path) -> None:
