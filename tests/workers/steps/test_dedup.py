@@ -174,3 +174,57 @@ def test_of_two_that_may_be_two_people_nothing_is_ended():
     old = block(subject="Theo", predicate="likes", object_="hazelnuts")
     assert not decide(candidate("Theo Marsh", "likes", "hazelnuts and sesame"), [old]).closes
     assert not decide(candidate("Theo Marsh", "no longer likes", "hazelnuts"), [old]).closes
+
+
+@pytest.mark.parametrize(
+    ("said", "post", "held"),
+    [
+        ("left", "has_role", "the product owner on the client's side"),
+        ("har slutat", "responsible_for", "bokföringen"),
+        ("hat gekündigt", "does", "entscheidet, was ins Release kommt"),
+        ("odeszła", "works_on", "pinboard"),
+    ],
+)
+def test_who_has_left_holds_no_post(said, post, held):
+    """Whom to ask is asked years later; the one who is gone is a wrong answer."""
+    left = candidate(subject="selma", predicate="left", object_=said, key=None, value=None)
+    assert Verdict.UPDATES == verdict(left, block(subject="selma", predicate=post, object_=held, key=None, value=None))
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "object_", "said"),
+    [
+        ("selma", "has_email", "selma@example.org", "left"),
+        ("selma", "has_role", "our product owner", "left for Uppsala"),
+        ("ivar", "has_role", "our product owner", "left"),
+    ],
+)
+def test_leaving_ends_neither_an_address_nor_anothers_post(subject, predicate, object_, said):
+    left = candidate(subject="selma", predicate="left", object_=said, key=None, value=None)
+    known = block(subject=subject, predicate=predicate, object_=object_, key=None, value=None)
+    assert Verdict.DISTINCT == verdict(left, known)
+
+
+def test_an_office_is_handed_on_though_its_first_bearer_was_told_with_a_place():
+    first = block(
+        subject="selma", predicate="has_role", object_="the product owner on the client's side", key=None, value=None
+    )
+    then = candidate(subject="ivar", predicate="has_role", object_="our product owner from today", key=None, value=None)
+    assert Verdict.UPDATES == verdict(then, first)
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "said"),
+    [
+        (("alarm", "kommt bei 62 Grad"), ("alarm threshold", "70"), "I raised the alarm threshold from 62 to 70"),
+        (("larmgränsen", "ligger vid 62 grader"), ("larmgräns", "70"), "jag höjde larmgränsen från 62 till 70"),
+        (("alarm", "uruchamia się przy 62 stopniach"), ("próg alarmu", "70"), "podniosłem próg alarmu z 62 na 70"),
+    ],
+)
+def test_a_value_that_a_change_names_is_over_whatever_words_told_it(known, new, said):
+    """Both "at 62" and "at 70" would be shown, and nobody could tell which holds."""
+    old = block(subject=known[0], predicate="behaves", object_=known[1], key=None, value=None)
+    change = candidate(subject=new[0], predicate="is", object_=new[1], key=None, value=None, span=said, corrects=True)
+    assert Verdict.UPDATES == verdict(change, old)
+    other = block(subject="pump", predicate="behaves", object_="starts at 62 degrees", key=None, value=None)
+    assert Verdict.DISTINCT == verdict(change, other)

@@ -12,7 +12,8 @@ from enum import StrEnum
 from .. import predicates
 from . import guards
 from .guards import Leftover, Subjects
-from .reading import Reading
+from .reading import Reading, replaced
+from .terms import VALUES
 
 
 class Relation(StrEnum):
@@ -46,6 +47,15 @@ def compare(old: Reading, new: Reading) -> Found | None:
         return _denies(old, new, left, subjects)
     told_again = _told_again(old, new, left, subjects)
     return told_again or _replaced_by_name(old, new, subjects) or _excludes(old, new, left, subjects)
+
+
+def replaces_value(sentence: str, new: Reading, old: Reading) -> bool:
+    """Whether a sentence that gives a thing another value, "from 78 to 80", names the one that it is known to have."""
+    ended = [term for term in replaced(sentence) if term.kind in VALUES and term not in new.all]
+    shorter, longer = sorted((old.subject, new.subject), key=len)
+    of_it = bool(shorter) and all(guards.said(term, longer) for term in shorter)
+    held = [term for term in old.says if term.kind in VALUES]
+    return bool(held) and of_it and all(term in ended for term in held)
 
 
 def _of_the_thing(said: Reading, other: Reading) -> Reading:
@@ -134,12 +144,14 @@ def _taken_over(old: Reading, new: Reading) -> Found | None:
     if old.negated or new.negated or not old.says:
         return None
     left = guards.left_over(old.says, new.says)
+    # "Product owner on the client's side" is the office that the next has who is called its bearer without a place.
+    missing = [term for term in left.missing if new.scope or term not in old.scope]
     named = any(guards.said(term, new.ended) for term in old.subject)
     offices = [term for term in new.says if "office" in term.classes and guards.said(term, old.says)]
     held = bool(offices) or (old.predicate.family == new.predicate.family == "lead")
-    if not held or any(guards.tells_apart(term) for term in left.missing):
+    if not held or any(guards.tells_apart(term) for term in missing):
         return None
-    whole = not left.missing and all(term in new.more or term in new.since for term in left.added)
+    whole = not missing and all(term in new.more or term in new.since for term in left.added)
     unique = any("contact" not in term.meanings for term in offices)
     if named and len(left.missing) < len(old.says):
         return Found(Relation.UPDATES, "another has taken over from who is named")

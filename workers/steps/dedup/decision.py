@@ -15,8 +15,11 @@ from nextlevel.lang.normal import normal_name
 from nextlevel.lang.tokens import content_words, words
 from nextlevel.model import Block, BlockType, Candidate
 
-from .compare import Found, Relation, compare
+from .. import predicates
+from .compare import Found, Relation, compare, replaces_value
 from .reading import Reading, reading
+
+_POSTS = frozenset({"has_role", "does"})
 
 
 class Verdict(StrEnum):
@@ -85,6 +88,8 @@ def relate(later: Candidate | Block, earlier: Candidate | Block) -> Found | None
     if not may_meet(later, earlier):
         return None
     found = compare(reading_of(earlier), reading_of(later))
+    if found is None and _has_left(later, earlier):
+        found = Found(Relation.UPDATES, "who has left holds no post")
     if found is None and isinstance(later, Candidate) and later.corrects and _corrects(later, earlier):
         found = Found(Relation.UPDATES, "a correction that names what it replaces")
     return found
@@ -106,13 +111,23 @@ def _within(subject: str, project: str | None) -> str | None:
     return None if project is None or normal_name(project) == normal_name(subject) else project
 
 
+def _has_left(later: Candidate | Block, earlier: Candidate | Block) -> bool:
+    """Whether somebody has left, and no more is said of it, who was told to do or to lead something."""
+    if later.predicate != "left" or reading_of(later).says or earlier.negated:
+        return False
+    post = earlier.predicate in _POSTS or predicates.get(earlier.predicate).family in ("lead", "work")
+    return post and normal_name(later.subject) == normal_name(earlier.subject)
+
+
 def _corrects(new: Candidate, known: Candidate | Block) -> bool:
     """True if a correction is of the same slot, or if its sentence names what is known as the thing to replace."""
-    if normal_name(new.subject) != normal_name(known.subject) or new.negated or known.negated:
+    if new.negated or known.negated:
         return False
+    if normal_name(new.subject) != normal_name(known.subject):
+        return replaces_value(new.span, reading_of(new), reading_of(known))
     if new.predicate == known.predicate and new.key is not None and new.key == known.key:
         return True
-    return _overlap(known.object, new.span) == 1 and _overlap(known.object, new.object) < 1
+    return _overlap(known.object, f"{new.span} {new.object}") == 1 and _overlap(known.object, new.object) < 1
 
 
 def _overlap(part: str, whole: str) -> float:

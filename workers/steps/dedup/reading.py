@@ -15,6 +15,8 @@ from .terms import VALUES, Kind, Term, read
 
 _SEGMENT = re.compile(r"[,;(（、，；](?!\d)|\)|\s[–—-]\s")
 _BY = frozenset({"by", "von", "vom", "av", "przez", "durch"})
+_FROM = frozenset({"z", "ze"})
+"""Polish for "from" beside a change, where elsewhere it is "with"."""
 _TO = frozenset({"to", "auf", "nach", "zu", "till", "na", "do"})
 _PREFIX_WORDS = 5
 """Longest phrase that is looked for at the beginning of a free predicate."""
@@ -123,6 +125,11 @@ def reading(subject: str, predicate: str, object_: str, negated: bool) -> Readin
     )
 
 
+def replaced(sentence: str) -> list[Term]:
+    """What a sentence says to hold no more."""
+    return _replaced(read(sentence), also_negated=False)
+
+
 def _keys(terms: Sequence[Term]) -> frozenset[str]:
     return frozenset().union(*(term.keys for term in terms if term.weighs))
 
@@ -159,7 +166,7 @@ def _replaced(terms: Sequence[Term], *, also_negated: bool) -> list[Term]:
         if not term.meanings.isdisjoint({"instead_of", "not_but"}):
             found += terms[place + 1 :]
     if any("change" in term.classes for term in terms):
-        start = next((i for i, term in enumerate(terms) if "start" in term.classes), None)
+        start = next((i for i, term in enumerate(terms) if "start" in term.classes or term.form in _FROM), None)
         end = next((i for i, term in enumerate(terms) if start is not None and i > start and term.form in _TO), None)
         if start is not None and end is not None:
             found += terms[start + 1 : end]
