@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from nextlevel.lang.dump import without_dump
 from nextlevel.lang.lexicon import compound
 from nextlevel.lang.roots import root
 from nextlevel.lang.tokens import fold, stem, words
@@ -21,9 +22,9 @@ from .demand import Demand
 from .passages import Heard
 
 # A prefetch joins a turn uninvited, and a turn of long ago is no fact: it must be evidence of both kinds, and say more
-# of what is asked than any fact that is shown. Where nothing is compared, words alone must do.
+# of what is asked than any fact that is shown, and at least half of it. Where nothing is compared, words alone must do.
 _PREFETCH_LOOKED_AT, _PREFETCH_LIFT, _NEAR_LIFT = 10, 0.03, 0.09
-_PREFETCH_EVIDENCE, _PREFETCH_WORDS, _AHEAD = 1.05, 0.8, 0.1
+_PREFETCH_EVIDENCE, _PREFETCH_WORDS, _PREFETCH_SHARE, _AHEAD = 1.05, 0.8, 0.5, 0.1
 # Where the question is what was said, a turn is what it asks for.
 _ASKED_COVERAGE, _ASKED_LIFT, _ASKED_BESIDE, _ASKED_MOST = 0.34, 0.065, 0.6, 5
 # In a search a person chooses: the nearest are shown, and where even they are no evidence, the answer says that.
@@ -87,12 +88,14 @@ def telling(read: Sequence[tuple[Heard, Turn]], demand: Demand, shown: float) ->
 def _evidence(heard: Heard, turn: Turn, said: Said, demand: Demand) -> float:
     if not demand.about.matched(said) and (heard.lift or 0.0) < _NEAR_LIFT:
         return 0.0
+    if demand.about.covered(said) < _PREFETCH_SHARE:
+        return 0.0
     share = demand.share_of_turn(said, turn.said)
     return share if heard.lift is None else evidence(share, nearness(heard.lift))
 
 
 def _said(turn: Turn) -> Said:
-    held = frozenset(words(turn.said))
+    held = frozenset(words(without_dump(turn.said)[0]))
     return Said.of(held.union(*(map(stem, compound(word)) for word in held)))
 
 
@@ -131,7 +134,7 @@ def quote(said: Turn, matched: frozenset[str]) -> Quote:
     """The sentence that holds most of what matched, and as much of what follows it as fits."""
     best, text, by_assistant = -1.0, "", False
     for side, theirs in ((said.said, False), (said.answered, True)):
-        sentences = [each.strip() for each in _SENTENCE.split(side) if each.strip()]
+        sentences = [each.strip() for each in _SENTENCE.split(without_dump(side)[0] or side) if each.strip()]
         for place, sentence in enumerate(sentences):
             found = len(matched.intersection(root(word) for word in words(sentence)))
             weight = found - (0.5 if sentence.endswith(("?", "？")) else 0.0) - (0.25 if theirs else 0.0)

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nextlevel.lang.dump import without_dump
 from nextlevel.lang.normal import clauses
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import Turn
@@ -24,7 +25,7 @@ from .extract.rules.accepted import accepted
 from .extract.rules.names import is_temporary, names
 from .extract.rules.pack import load
 from .extract.rules.spoken import language_of
-from .extract.rules.stance import unfit, without_dump
+from .extract.rules.stance import unfit
 
 VERSION = 1
 LONGEST_TITLE = 80

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from nextlevel.lang import detect
+from nextlevel.lang.dump import without_dump
 from nextlevel.lang.normal import clauses
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import Candidate, Provenance, Turn
@@ -25,7 +26,7 @@ from .extract.rules.actions import FEWEST_CALLS
 from .extract.rules.engine import HEAD_CLAUSES, LONGEST_HEAD, LONGEST_TAIL, TAIL_CLAUSES
 from .extract.rules.names import names
 from .extract.rules.pack import Pack, load
-from .extract.rules.stance import Why, unfit, without_dump
+from .extract.rules.stance import Why, unfit
 
 PASSES_AT = 1
 _LONGEST = 4_000

@@ -38,7 +38,7 @@ def directive(text: str, pack: Pack) -> Directive | None:
         no = next(name for name, said in forbidden.groupdict().items() if said)
         what = f"{text[: forbidden.start(no)].rstrip()} {text[forbidden.end(no) :].lstrip()}"
         return Directive("wants", what.strip(TRIM), True, 0.9 if lasting else 0.8, shelf, "never")
-    denied = pack.match("directive_no", text) or pack.match("directive_none", text)
+    denied = pack.match("directive_no", text) or _none(text, pack)
     if denied is not None and re.search(r"\w{2}", text[denied.end() :]):
         return Directive("wants", text[denied.end() :].strip(TRIM), True, 0.9 if lasting else 0.8, shelf, "never")
     if (taste := _taste(text, pack, shelf)) is not None:
@@ -47,6 +47,13 @@ def directive(text: str, pack: Pack) -> Directive | None:
     if yes is not None and content_words(text[yes.end() :]):
         return Directive("wants", _recast(text, pack).strip(TRIM), False, 0.85 if lasting else 0.75, shelf, "always")
     return None
+
+
+def _none(text: str, pack: Pack) -> re.Match[str] | None:
+    """ "No bullets"; but "without the flag it waits" says what happens, and is no wish."""
+    found = pack.match("directive_none", text)
+    states = found is not None and pack.verbs.search(text, found.end()) is not None
+    return None if found and states and found[0].split()[-1].casefold() in pack.pronouns["preposition"] else found
 
 
 def _recast(text: str, pack: Pack) -> str:

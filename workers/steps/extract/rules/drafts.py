@@ -18,7 +18,7 @@ from .patterns import by_patterns
 from .pieces import expanded, mended
 from .run import Run
 from .stance import Why, stance
-from .statement import bare_slot, is_bare_verb, is_clear, parse
+from .statement import bare_slot, is_bare_verb, is_clear, parse, points_back
 from .weighing import fewest, noted, stated, weight
 
 LONGEST_CONTEXT = 300
@@ -45,11 +45,11 @@ def _read(text: str, piece: str, clause: Clause, pack: Pack, run: Run) -> Iterat
         yield _wished(wish, draft)
         return
     said = bare_slot(text, run.focus) or parse(text, pack, run.focus)
-    if said is not None and is_bare_verb(said) and not draft.explicit:
-        return
-    points = weight(text, said, draft, pack)
     if said is not None and said.kind != "user":
         run.focus.topic = said.subject
+    if said is not None and (is_bare_verb(said) or points_back(said, pack)) and not draft.explicit:
+        return
+    points = weight(text, said, draft, pack)
     if said is not None and not is_clear(said, pack):
         said = None
     if said is not None and (points >= fewest(said) or draft.explicit):
@@ -68,6 +68,8 @@ def _read(text: str, piece: str, clause: Clause, pack: Pack, run: Run) -> Iterat
 
 def _repeats(plain: Candidate, found: list[Candidate]) -> bool:
     """Whether a statement says in its own words what the patterns have found in the same piece."""
+    if plain.key is not None and any((each.subject, each.key) == (plain.subject, plain.key) for each in found):
+        return True
     words = set(content_words(f"{plain.subject} {plain.object}"))
     known = {word for each in found for word in content_words(f"{each.subject} {each.object}")}
     return bool(found) and plain.value is None and 2 * len(words & known) >= len(words)

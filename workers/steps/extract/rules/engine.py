@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nextlevel.lang.dump import without_dump
 from nextlevel.lang.normal import Clause, clauses, normal_name
 from nextlevel.lang.tokens import content_words
 from nextlevel.model import Candidate, EntityType, Provenance, Turn
 
-from ... import temporal
+from ... import predicates, temporal
 from ..found import Extraction
 from .accepted import accepted
 from .actions import workflow
@@ -23,7 +24,7 @@ from .pieces import expanded, is_statement, mended, pieces, without_filler
 from .restated import restated
 from .run import Run
 from .spoken import in_fiction, language_of, languages_of, pack_of
-from .stance import Mood, Why, is_request, stance, unfit, without_dump
+from .stance import Mood, Why, is_request, stance, unfit
 from .statement import parse
 
 LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
@@ -31,6 +32,9 @@ LONGEST_HEAD, LONGEST_TAIL = 6_000, 2_000
 HEAD_CLAUSES, TAIL_CLAUSES = 90, 30
 MOST_CANDIDATES = 40
 _QUOTATION = " '‘’‚\"“”„»«"
+_CHOICES = frozenset({"means", "wish"})
+_SHORT_ANSWER = 12
+"""Words of a turn that may only settle what was asked before it."""
 _ACCEPTED = 0.7
 """Most that a proposal is worth which the user only said yes to."""
 
@@ -68,6 +72,8 @@ def extract(turn: Turn, window: Sequence[Turn] = ()) -> Extraction:
         run.candidates.append(
             replace(found, entities=spoken_of(found, f"{found.span}; {found.object}", pack, run.focus))
         )
+    if len(text.split()) <= _SHORT_ANSWER and (question := _just_asked(window)) is not None:
+        run.candidates = [_answering(each, question) for each in run.candidates]
     return Extraction(tuple(_distinct(run.candidates)[:MOST_CANDIDATES]), tuple(run.dropped), tuple(run.retractions))
 
 
@@ -170,11 +176,16 @@ def _appointment(text: str, pack: Pack, run: Run) -> str | None:
 
 
 def _mends(clause: Clause, pack: Pack, run: Run) -> bool:
-    """Whether a clause is half a sentence that mends an earlier one: then that one is told anew."""
-    said = restated(clause.text, run.text[: clause.start], run.window, pack)
-    if said is None:
+    """Whether a clause is half a sentence that mends an earlier one: then what it mends is told anew."""
+    told = restated(clause.text, run.text[: clause.start], run.window, pack)
+    if told is None:
         return False
-    found = list(candidates_of(expanded(without_filler(said, pack), pack), clause.text, clause, pack, run))
+    said, value = told
+    found: list[Candidate] = []
+    for piece in pieces(without_filler(said, pack), pack):
+        # What stands before the mended piece says who "she" is in it, and is told already.
+        again = list(candidates_of(expanded(piece, pack), clause.text, clause, pack, run))
+        found += again if value in piece else []
     run.candidates += [replace(each, corrects=True, entities=spoken_of(each, said, pack, run.focus)) for each in found]
     return bool(found)
 
@@ -207,7 +218,7 @@ def _only_dates(text: str, clause: Clause, pack: Pack, run: Run) -> bool:
     return True
 
 
-# ---- taking back, accepting, tasks, order
+# ---- taking back, accepting, answering, tasks, order
 
 
 def _retract(clause: Clause, named: str | None, before: str, run: Run) -> None:
@@ -248,6 +259,19 @@ def _accept(turn: Turn, window: Sequence[Turn], pack: Pack, run: Run) -> None:
     for _, each in by_patterns(text, draft, pack, run.focus):
         certain = min(each.confidence, _ACCEPTED)
         run.candidates.append(replace(each, provenance=Provenance.USER_ACCEPTED, confidence=certain))
+
+
+def _just_asked(window: Sequence[Turn]) -> str | None:
+    """The question with which the user's last turn ended."""
+    said = clauses(window[-1].user_text[-LONGEST_CONTEXT:]) if window else []
+    return next((clause.text for clause in reversed(said) if clause.ends == "?"), None)
+
+
+def _answering(candidate: Candidate, question: str) -> Candidate:
+    """A choice that says nothing of what it is for ("we take X") beside the question that it settles."""
+    if predicates.get(candidate.predicate).family not in _CHOICES:
+        return candidate
+    return replace(candidate, context=f"{question}? {candidate.context}"[:LONGEST_CONTEXT].strip())
 
 
 def _task(text: str, focus: Focus) -> tuple[str, str]:

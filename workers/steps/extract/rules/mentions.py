@@ -28,7 +28,8 @@ _MOST = 12
 def spoken_of(candidate: Candidate, around: str, pack: Pack | None, focus: Focus) -> tuple[tuple[str, EntityType], ...]:
     """The candidate's entities, those that the words around it name, and the project it is a fact of."""
     told = list(candidate.entities)
-    if focus.project is not None and candidate.subject != "user":
+    here = candidate.subject != "user" or (pack is not None and pack.has("here", around))
+    if focus.project is not None and here:
         told.append((focus.project, EntityType.PROJECT))
     if pack is not None:
         # Capitals in a language that has none are those of English words.

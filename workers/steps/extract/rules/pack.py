@@ -32,6 +32,7 @@ _PIECES = {
 _PIECES["db"] = database_form()
 # In chat many write names small; a pattern that says "who" also takes one small word.
 _PIECES["who"] = rf"(?:{_PIECES['name']}|(?-i:[a-zà-žß]{{2,20}}))"
+_PIECES["small_name"] = r"(?-i:(?:[a-zà-žß]{2,20} )?[a-zà-žß]{2,20})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ def by_patterns(text: str, draft: Candidate, pack: Pack, focus: Focus) -> Iterat
             persons.add(made.subject)
         taken.add((made.predicate, made.value))
         yield rule, made
+        if made.predicate == "has_version" and database(made.subject) == made.subject:
+            yield rule, _in_use(made, focus)
 
 
 def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: Pack, focus: Focus) -> Candidate | None:
@@ -58,6 +60,8 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
     if not subject or not object_:
         return None
     predicate, object_ = _predicate(rule, object_, pack)
+    if predicate == "has_version":
+        draft = replace(draft, valid_to=None)  # "to 11.4" is no day in April
     known = predicates.get(predicate)
     entities = draft.entities
     if rule.role == "person":
@@ -81,6 +85,14 @@ def _made(rule: Rule, match: re.Match[str], text: str, draft: Candidate, pack: P
         corrects=rule.corrects,
         negated=rule.negated,
         entities=entities,
+    )
+
+
+def _in_use(version: Candidate, focus: Focus) -> Candidate:
+    """A version of a database, as what the project uses."""
+    named, known = f"{version.subject} {version.object}", predicates.get("uses_database")
+    return replace(
+        version, subject=focus.subject, predicate=known.name, object=named, key=known.key, value=database(named)
     )
 
 
@@ -138,11 +150,11 @@ def _subject(rule: Rule, caught: dict[str, str], text: str, pack: Pack, focus: F
 def _person(named: str, pack: Pack) -> str | None:
     """A person's name as it stands; words that are capitalised only because they begin a sentence are none."""
     first, _, rest = named.partition(" ")
-    if first.casefold() in pack.pronouns["article"]:
-        return rest or None
-    known = (pack.pronouns[kind] for kind in ("thing", "first", "generic"))
     # Of this language only: Bo is a Swede, and "bo" is Polish for "because".
     is_function_word = pack.spaced and fold(first) in stop_words(pack.language)
+    if first.casefold() in pack.pronouns["article"] or (is_function_word and rest.islower()):
+        return rest or None
+    known = (pack.pronouns[kind] for kind in ("thing", "first", "generic"))
     return None if any(first.casefold() in words for words in known) or is_function_word else named
 
 

@@ -18,13 +18,15 @@ _MOST_WORDS = 5
 _DIGITS = re.compile(r"\d+")
 
 
-def restated(text: str, before: str, window: Sequence[Turn], pack: Pack) -> str | None:
-    """The earlier statement with the right value in it, where `text` only says which value is wrong or right.
+def restated(text: str, before: str, window: Sequence[Turn], pack: Pack) -> tuple[str, str] | None:
+    """The earlier statement with the right value in it, and that value, where `text` only says what is wrong or right.
 
     `before` is what the turn has said so far. None where nothing that was said holds the wrong value.
     """
     if (told := pack.match("not_but", text)) is not None:
         old, new = told["old"].strip(TRIM), told["new"].strip(TRIM)
+        if only := pack.match("adverb", new):  # "not the big one, just the small one"
+            new = new[only.end() :].strip(TRIM) or new
         return next(_mended(rf"\S*{re.escape(old)}", _aligned(old, new), before, window), None)
     objection = pack.match("objection", text)
     value = text[objection.end() :].strip(TRIM) if objection else ""
@@ -33,13 +35,13 @@ def restated(text: str, before: str, window: Sequence[Turn], pack: Pack) -> str 
     return next(_mended(_DIGITS.sub(r"\\d+", re.escape(value)), value, before, window), None)
 
 
-def _mended(old: str, new: str, before: str, window: Sequence[Turn]) -> Iterator[str]:
-    """The clauses that hold what the expression `old` finds, the last one first, each with `new` in its place."""
+def _mended(old: str, new: str, before: str, window: Sequence[Turn]) -> Iterator[tuple[str, str]]:
+    """The clauses that hold what the expression `old` finds, the last one first, with `new` in its place; and `new`."""
     wrong = re.compile(rf"(?<!\w){old}(?!\w)", re.IGNORECASE)
     for text in (before, *(turn.user_text for turn in reversed(window[-_LOOK_BACK:]))):
         for clause in reversed(clauses(text[-_LONGEST:])):
             if clause.kind in ("prose", "list") and clause.ends != "?" and (found := wrong.search(clause.text)):
-                yield f"{clause.text[: found.start()]}{new}{clause.text[found.end() :]}"
+                yield f"{clause.text[: found.start()]}{new}{clause.text[found.end() :]}", new
 
 
 def _aligned(old: str, new: str) -> str:

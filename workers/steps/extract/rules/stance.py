@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nextlevel.lang.dump import DATA_LINE
 from nextlevel.lang.normal import Clause
 from nextlevel.safety import invisible
 from nextlevel.safety.injection import suspicious
@@ -41,23 +42,10 @@ LONGEST_CLAUSE = 600
 _LONGEST_WORD = 60
 _SHORT = 16
 """Characters: so few are no data, whatever they are made of ("take 8044")."""
-_DATA_LINE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d|\[?\d\d:\d\d:\d\d|\d\d\.\d\d\.(?:\d{4})?\s|\d+\s*[|\t]|"
-    r"at\s\S+\(|Traceback|File \"|[A-Z_]{4,}=|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d\d?\s\d)"
-)
 _TEMPORARY_PATH = re.compile(r"\S*/\S+")
 _LETTER = re.compile(r"[^\W\d_]")
 _MARKUP = re.compile(r"^\s*<[a-z/!][^>]*>", re.IGNORECASE)
-_FEWEST_DATA_LINES = 3
-
-
-def without_dump(text: str) -> tuple[str, str]:
-    """The text without pasted lines of data (a log, a table, a statement of account), and those lines."""
-    lines = text.split("\n")
-    data = [line for line in lines if _DATA_LINE.match(line)]
-    if len(data) < _FEWEST_DATA_LINES:
-        return text, ""
-    return "\n".join(line for line in lines if not _DATA_LINE.match(line)), "\n".join(data)
+_ORDERS = ("directive_no", "directive_none", "directive_yes", "forbids")
 
 
 @dataclass(slots=True)
@@ -97,7 +85,7 @@ def unfit(clause: Clause) -> Why | None:
         return Why.QUOTE
     if "[redacted:" in text:
         return Why.SECRET
-    if _DATA_LINE.match(text) or _MARKUP.match(text):
+    if DATA_LINE.match(text) or _MARKUP.match(text):
         return Why.DUMP
     if len(text) > _SHORT and len(_LETTER.findall(text)) < 0.3 * len(text):
         return Why.DUMP
@@ -138,10 +126,14 @@ def stance(text: str, clause: Clause, pack: Pack, mood: Mood) -> Why | None:
 
 def is_request(text: str, pack: Pack) -> bool:
     """A wish of the moment: nothing in it speaks of next time."""
-    if pack.match("request", text) is None:
-        return False
     if pack.has("standing", text):
         return False
+    if pack.has("once", text) and any(pack.match(cue, text) for cue in _ORDERS):
+        return True
+    if pack.match("request", text) is None:
+        return False
+    if pack.match("errand", text) is not None:
+        return True
     return not (pack.match("directive_yes", text) and pack.has("formatting", text))
 
 

@@ -26,6 +26,7 @@ _PORT = re.compile(
 _ADDRESS = re.compile(r"((?:\d{1,3}\.){3}\d{1,3})(?!\d)")
 _URL = re.compile(r"(https?://\S+[^\s.,;)])")
 _VERSION = re.compile(r"(v?\d+\.\d+(?:\.\d+)*)(?![\w%])")
+_BARE_VERSION = re.compile(r"v?\d+(?:\.\d+)+")
 _BRANCH = re.compile(r"[`'\"]?((?:feat|feature|fix|bugfix|hotfix|chore|refactor|topic|spike|wip|release)/[\w./-]*\w)")
 _PATH = re.compile(r"[`'\"]?((?:~|\.{1,2}|[a-z]{2,8}:/|[\w.@-]+)?/[\w.@~<>*{}/-]+)")
 
@@ -63,9 +64,12 @@ def parse(text: str, pack: Pack, focus: Focus) -> Statement | None:
         subject, kind = resolve(left, pack, focus)
         if subject is None:
             continue
+        if predicate == "is_called" and right.casefold().startswith(f"{subject.casefold()} "):
+            kind = "person"  # "ada heter ada lovelace"
         if predicate in _PERSONAL and kind == "thing" and _may_be_person(subject, left, pack):
             kind = "person"
         predicate = _of_kind(predicate, kind, right)
+        right = _without_name(right, subject) if predicate == "is" else right
         object_ = f"{verb[0]} {right}".strip() if predicate in KEEPS_VERB else right
         return typed(Statement(subject, predicate, object_, said, kind=kind), left, pack, focus)
     return None
@@ -82,10 +86,18 @@ def _whole_verb(said: str, right: str, pack: Pack) -> tuple[str, str]:
     return said, right
 
 
+def _without_name(object_: str, subject: str) -> str:
+    """ "This is larkfield, the shop of a farm" says of larkfield that it is the shop of a farm."""
+    name, _, rest = object_.partition(",")
+    return rest.strip(TRIM) if rest and name.casefold() == subject.casefold() else object_
+
+
 def _of_kind(predicate: str, kind: str, object_: str) -> str:
     """The predicate as it is meant of a person or of a thing: a team is run by somebody, a machine runs an OS."""
     if kind in ("person", "user"):
         return "does" if predicate == "behaves" else predicate
+    if predicate == "does":
+        return "behaves"
     if predicate == "responsible_for":
         return "uses" if technology().match(object_) else "behaves"
     return predicate
@@ -102,6 +114,12 @@ def is_clear(said: Statement, pack: Pack) -> bool:
     talks = pack.pronouns["first"] | pack.pronouns["you"]
     points = pack.pronouns["thing"] | pack.pronouns["person"]
     return len(words) == 1 or not (any(word in talks for word in words) or words[-1] in points)
+
+
+def points_back(said: Statement, pack: Pack) -> bool:
+    """Whether only the sentence before tells what is done: "Ada does it at night"."""
+    first = said.object.partition(" ")[0].casefold()
+    return said.predicate == "responsible_for" and first in pack.pronouns["thing"] - pack.pronouns["article"]
 
 
 def is_bare_verb(said: Statement) -> bool:
@@ -145,11 +163,13 @@ def resolve(left: str, pack: Pack, focus: Focus) -> tuple[str | None, str]:
     while words and (words[0].casefold().strip(TRIM) in pack.pronouns["conjunction"] or not words[0].strip(TRIM)):
         words = words[1:]
     if not words:
-        return focus.topic or focus.subject, "thing"
+        return focus.topic or focus.subject, "person" if focus.topic and focus.topic == focus.person else "thing"
     bare = " ".join(words).strip(TRIM)
     folded = bare.casefold()
     if folded in pack.pronouns["first"]:
         return "user", "user"
+    if _BARE_VERSION.fullmatch(bare):
+        return f"{focus.subject} {bare}", "thing"
     if len(words) == 1 and folded in pack.pronouns["person"] and (who := focus.who) is not None:
         return who, "person"
     if folded in pack.pronouns["thing"]:

@@ -35,6 +35,7 @@ def weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> i
     points += said.predicate not in _PLAIN and said.kind != "user"
     points += said.kind == "person" or any(c.isdigit() for c in text)
     points += said.subject[:1].isupper() and pack.language == "en"
+    points += said.predicate == "is" and pack.match("milestone", said.object) is not None
     points += said.said == ":" or said.subject.startswith("user's ")
     return points
 
@@ -97,7 +98,7 @@ def _kind(said: Statement, draft: Candidate, text: str, pack: Pack) -> BlockType
         return BlockType.PROCEDURAL
     if lasts and (said.kind == "user" or pack.has("formatting", text)) and said.predicate != "is":
         return BlockType.USER_PREFERENCE
-    if said.said == ":" and pack.has("formatting", text):
+    if said.said == ":" and pack.has("formatting", text) and not pack.has("quirk", text):
         return BlockType.USER_PREFERENCE
     if (draft.valid_from or draft.valid_to) and not lasts:
         return BlockType.PROJECT_STATE
