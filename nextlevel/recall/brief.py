@@ -23,9 +23,11 @@ from .tasks import holds_in
 
 MOST_TOKENS = 250
 _RULES_TOKENS, _PROJECT_TOKENS = 110, 70
-_RULES, _STATES, _SESSIONS = 30, 3, 5
+_RULES, _STATES, _STATES_LOOKED_AT, _SESSIONS = 30, 3, 20, 5
 _TITLE_CHARS = 60
 _OPEN_ENDS = 2
+# What tells where a project stands comes before what else is known of it.
+_STANDS = frozenset({"on_branch", "deadline", "goes_live_on", "takes_place_on", "progress", "editing"})
 # Rules of how to work come before what the person likes in life.
 _LAST = len(Category)
 _FIRST = {Category.FORMATTING: 0, Category.WORKFLOW: 1, Category.TECH_STACK: 2, Category.SKILL: 3}
@@ -40,7 +42,7 @@ async def compose(conn: Connection, scope: Scope, *, project: str | None, sessio
     project = project or last_project(sessions)
     ids = await stored.rules(conn, scope, as_of=None, limit=_RULES)
     rules = [each.block for each in await search.bodies(conn, scope, ids, "")]
-    states = await stored.states(conn, scope, project, limit=_STATES) if project else []
+    states = await stored.states(conn, scope, project, limit=_STATES_LOOKED_AT) if project else []
     left = MOST_TOKENS - estimate_tokens(HEADER)
     lines: list[str] = []
     for part, share in (
@@ -82,7 +84,7 @@ def _project(
     open_ends = [text for each in (digest.get("open_ends") or [])[:_OPEN_ENDS] if (text := _text(each))]
     if open_ends:
         yield escape(f"{project}, open: {'; '.join(open_ends)}")
-    for block in states:
+    for block in sorted(states, key=lambda block: block.predicate not in _STANDS)[:_STATES]:
         yield line(block, now=now)
 
 

@@ -23,6 +23,8 @@ from .source import Entry
 _KNOWN_WORD, _COMMON_WORD = 0.8, 0.1
 # The least that any other word weighs: though half of a memory tells of ports, who asks for a port asks for one.
 _LEAST = 3.0
+# A share that lets nothing in, however near: not worth a closer look.
+_LITTLE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class Demand:
         projects = {name: frozenset(words(name)) for name in known if name}
         places = frozenset[str]().union(*projects.values())
         terms = [term for term in query.terms if root(term.whole) not in asides]
-        weighed = [_weigh(term, candidates.weights, unknown) for term in terms]
+        common = sum(asked.is_common(term.whole) for term in terms)
+        weighed = [_weigh(term, candidates.weights, unknown, common) for term in terms]
         about = [each for term, each in zip(terms, weighed, strict=True) if not _is_part(term, places)]
         return cls(
             whole(weighed, unknown),
@@ -62,9 +65,11 @@ class Demand:
 
     def said(self, entry: Entry) -> Said:
         """A block's words. A name in the query counts as said by every block that speaks of its bearer, by any name."""
-        said = entry.said
+        return self._with_names(entry.said, entry.found.entities)
+
+    def _with_names(self, said: Said, spoken: frozenset[UUID]) -> Said:
         for bearers, name in self.names:
-            if not bearers.isdisjoint(entry.found.entities):
+            if not bearers.isdisjoint(spoken):
                 said = said.also(name)
         return said
 
@@ -78,11 +83,17 @@ class Demand:
         block = entry.found.block
         if self.bare and self.kind is None:
             return 1.0 if self._is_about(entry) else 0.0
-        return self.share(said, self.kind is not None and self.kind.is_answered_by(block))
+        of_kind = self.kind is not None and self.kind.is_answered_by(block)
+        share = self.share(said, of_kind)
+        if share <= _LITTLE or entry.shown is None:
+            return share
+        # What stands in its context alone, and is not shown, answers nothing.
+        subject = frozenset() if entry.found.subject is None else frozenset({entry.found.subject})
+        return self.share(self._with_names(entry.shown, subject), of_kind)
 
     def share_of_turn(self, said: Said, text: str) -> float:
         """The same for a past turn, of which only a date tells whether it is of the kind."""
-        return self.share(said, self.kind is None or self.kind.name != "when" or asked.names_a_day(text))
+        return self.share(said, self.kind is not None and self.kind.name == "when" and asked.names_a_day(text))
 
     def agrees(self, project: str | None, said: Said) -> bool:
         """True unless the query names a project, and the text is of another and does not name it."""
@@ -104,8 +115,11 @@ def load() -> None:
         table("")
 
 
-def _weigh(term: Term, weights: Mapping[str, float], unknown: float) -> WeighedTerm:
-    """A word that others say too weighs as the most frequent of them, an identifier as its rarest part."""
+def _weigh(term: Term, weights: Mapping[str, float], unknown: float, common: int) -> WeighedTerm:
+    """A word that others say too weighs as the most frequent of them, an identifier as its rarest part.
+
+    The `common` words of a query weigh together as one.
+    """
     said = [weights[each] for each in (term.whole, *term.others) if each in weights]
     parts = [
         max((weights.get(each, 0.0) for each in (part, *others)), default=0.0)
@@ -114,7 +128,7 @@ def _weigh(term: Term, weights: Mapping[str, float], unknown: float) -> WeighedT
     weight = min(said) if said else max(parts, default=0.0)
     if not weight:
         weight = unknown * (_KNOWN_WORD if term.others else 1.0)
-    weight = max(weight, _LEAST) * (_COMMON_WORD if asked.is_common(term.whole) else 1.0)
+    weight = _LEAST * _COMMON_WORD / common if asked.is_common(term.whole) else max(weight, _LEAST)
     rare = [each or unknown for each in parts]
     shares = tuple((part, weight * each / sum(rare)) for part, each in zip(term.parts, rare, strict=True))
     return WeighedTerm(term.whole, weight, shares, term.others | asked.members(term.whole), term.part_others)

@@ -32,6 +32,9 @@ _SAID = {Verdict.USED: "was said to be of use", Verdict.WRONG: "was said to be w
 _EXPLAINED = 10  # of those left out
 # Where a question only names a thing, all that is told of it is evidence alike, and nearness must tell.
 _BESIDE_BARE = 0.95
+# How much surer what is not of the kind that a prefetch asks for must be, for each unit that the kind weighs: a role is
+# no answer to "when".
+_BESIDE = 0.025
 # A block that shares no word with the question, as in another language, must be near and stand out: its lift, and how
 # far that is above the mean of the next five.
 _ALONE_LIFT, _ALONE_ABOVE, _NEXT = 0.09, 0.015, 5
@@ -98,10 +101,16 @@ def rank(
     bar = _BARS[mode] if most is None else replace(_BARS[mode], most=most)
     if demand.bare:
         bar = replace(bar, beside_best=max(bar.beside_best, _BESIDE_BARE))
+    # Where a question asks who or where and somebody or some place is known for it, all else is beside the point.
+    fitting = mode is Mode.PREFETCH and any(
+        each.of_kind and _refusal(each, bar, (), alone=False) is None for each in judged
+    )
     kept: list[_Judged] = []
     dropped: list[Ranked] = []
     for each in judged:
         refusal = _refusal(each, bar, kept, alone=each is alone)
+        if refusal is None and fitting and not each.of_kind:
+            refusal = "is not what is asked for"
         if refusal is None:
             kept.append(each)
         elif len(dropped) < _EXPLAINED:
@@ -122,6 +131,8 @@ class _Judged:
     candidate: Candidate
     said: Said
     agrees: bool
+    of_kind: bool
+    beside: float
     compared: bool
     evidence: float
     score: float
@@ -160,7 +171,8 @@ def _refusal(judged: _Judged, bar: Bar, kept: Sequence[_Judged], *, alone: bool)
     if not judged.agrees:
         return "is of another project than the one that is asked about"
     needed = (bar.more if kept else bar.first) if judged.compared else bar.words_alone
-    if judged.evidence < needed and (kept or not alone):
+    needed += judged.beside
+    if judged.evidence < needed and (kept or not alone or judged.beside):
         share, lift = f"{judged.coverage:.0%} of what is asked", f"{judged.lift:+.3f} over the average cosine"
         return f"too little evidence: {share}, {lift}"
     if kept and judged.score < bar.beside_best * kept[0].score:
@@ -182,11 +194,18 @@ def _judge(demand: Demand, mean: float | None, candidate: Candidate, mode: Mode,
         near = nearness(lift)
         strength, full = (evidence(coverage, near), _FULL_EVIDENCE) if precise else (coverage + near, 2.0)
     recency = decay((now - block.valid_from).total_seconds() / 86_400, _HALF_LIFE_DAYS)
-    trust = (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
+    # All that is told of a thing answers a question that only names it: then none is surer than another.
+    trust = (
+        1.0
+        if demand.bare
+        else (0.85 + 0.15 * recency) * (0.7 + 0.3 * block.confidence) * (1.0 if block.explicit else 0.95)
+    )
     score = (strength + _GRAPH * _HOP[candidate.hop]) / (full + _GRAPH) * trust
     score = min(score * _VERDICT[candidate.entry.found.verdict], 1.0)
     agrees = not precise or demand.agrees(block.project, said)
-    return _Judged(candidate, said, agrees, compared, strength, score, coverage, lift, near, recency)
+    of_kind = demand.kind is not None and demand.kind.is_answered_by(block)
+    beside = _BESIDE * demand.kind.weight if precise and demand.kind is not None and not of_kind else 0.0
+    return _Judged(candidate, said, agrees, of_kind, beside, compared, strength, score, coverage, lift, near, recency)
 
 
 def _told_of(block: Block, said: Said) -> Said:

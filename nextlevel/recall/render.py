@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from nextlevel.lang.tokens import content_words, estimate_tokens, words
+from nextlevel.lang.tokens import estimate_tokens
 from nextlevel.model import Block, block_text
 from nextlevel.safety.markers import HEADER, escape
 
 from .past import Quote
+from .source import adds
 
 # By hand: strftime would speak the language of the server's locale.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -22,7 +23,7 @@ def line(block: Block, *, now: datetime, as_of: datetime | None = None) -> str:
     """
     sentence = block_text("", block.predicate, block.object, negated=block.negated)
     text = f"{block.subject}: {sentence.strip()}"
-    if _adds(block.context, text):
+    if adds(block.context, text):
         text += f"; {block.context}"
     when = f"since {day(block.valid_from, now)}"
     if block.valid_to is not None and (as_of is not None or block.valid_to > now):
@@ -55,13 +56,6 @@ def context(lines: Iterable[str], budget_tokens: int) -> tuple[str, set[str]]:
     if not taken:
         return "", set()
     return "\n".join([HEADER, *(f"- {each}" for each in taken)]), set(taken)
-
-
-def _adds(context: str, text: str) -> bool:
-    """True if at least half of what a context says is not in the line already: often it is the sentence of the fact."""
-    about = content_words(context)
-    said = frozenset(words(text))
-    return bool(about) and sum(word not in said for word in about) * 2 >= len(about)
 
 
 def day(moment: datetime, now: datetime) -> str:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from nextlevel.inference import Vector
 from nextlevel.lang.lexicon import compound
-from nextlevel.lang.tokens import stem, words
+from nextlevel.lang.tokens import content_words, stem, words
 from nextlevel.model import Block, block_text
 from nextlevel.store.search import Found, Nearest
 
@@ -47,7 +47,14 @@ class Entry:
     @cached_property
     def said(self) -> Said:
         """Its words and what compounds among them are made of, to be compared with a query's."""
-        return Said.of(self.words.union(*(map(stem, compound(word)) for word in self.words)))
+        return _said(self.words)
+
+    @cached_property
+    def shown(self) -> Said | None:
+        """The same of what its line shows, where that is less: a context that adds little is not shown."""
+        block = self.found.block
+        text = sentence(block)
+        return None if not block.context or adds(block.context, text) else _said(frozenset(words(text)))
 
 
 class Source(Protocol):
@@ -83,6 +90,17 @@ class Source(Protocol):
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
         """The past turns that fit best, best first."""
         ...
+
+
+def _said(held: frozenset[str]) -> Said:
+    return Said.of(held.union(*(map(stem, compound(word)) for word in held)))
+
+
+def adds(context: str, text: str) -> bool:
+    """True if at least half of what a context says is not in the line already: often it is the sentence of the fact."""
+    about = content_words(context)
+    said = frozenset(words(text))
+    return bool(about) and sum(word not in said for word in about) * 2 >= len(about)
 
 
 def sentence(block: Block) -> str:

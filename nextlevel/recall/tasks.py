@@ -23,6 +23,10 @@ from .source import Entry, sentence
 MOST_RULES = 4
 _HEAD_CHARS = 400
 """What is asked for stands at the head of a message; what is pasted below it asks for nothing."""
+# What is pointed at is given, and not asked for: "sort this list".
+_GIVEN = re.compile(
+    r"\b(?:this|that|these|those|dies\w{1,2}|den har|det har|de har|denna|detta|dessa|te|ten|tego|tej|tych) \w+"
+)
 _PROJECT_ONLY = re.compile(
     r"\b(?:this|that|the) (?:project|repo)\b|\b(?:dem|diesem|im) projekt\b|\bprojektet\b|\bprojekcie\b"
 )
@@ -57,7 +61,7 @@ class _Kind:
 
 def kinds_asked(text: str) -> frozenset[str]:
     """The kinds of task that a message sets. One that wants to know something sets none, unless it has to compare."""
-    folded, said = _read(text[:_HEAD_CHARS])
+    folded, said = _read(_GIVEN.sub(" ", fold(text[:_HEAD_CHARS])))
     fact = asks_for_a_fact(text)
     asked = {name for name, kind in _kinds().items() if (kind.compare if fact else kind.ask).met(folded, said)}
     return frozenset(name for name in asked if _kinds()[name].needs in (None, *asked))
@@ -80,6 +84,8 @@ def holds_in(block: Block, project: str | None) -> bool:
     """True unless a rule was given for another project than the one in focus."""
     if block.project is None or block.project == project:
         return True
+    if project is not None and block.subject == block.project:
+        return False
     return _PROJECT_ONLY.search(fold(f"{sentence(block)} {block.context}")) is None
 
 
