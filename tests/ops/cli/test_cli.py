@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,26 +11,11 @@ import pytest
 from nextlevel import errors
 from nextlevel.ops.cli import exit_code
 from nextlevel.ops.cli.commands import GROUP, app
+from tests.support.command import nextlevel, process
 from tests.support.ports import free_port
 
 Here = Callable[..., tuple[int, str, str]]
 OURS = ("forget", "migrate", "recall", "relay", "remember", "serve", "status", "trace", "up", "work")
-
-
-async def nextlevel(*words: str, **environment: str) -> tuple[int, str, str]:
-    """Run the command; its exit code, standard output and standard error."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "from nextlevel.ops.cli import main; main()",
-        *words,
-        env=os.environ | {"COLUMNS": "100"} | environment,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
 
 
 @pytest.fixture
@@ -97,14 +79,14 @@ def test_wrong_usage_is_exit_code_2(here: Here, words: tuple[str, ...]) -> None:
 
 async def test_a_part_that_no_worker_has_is_named_with_those_there_are() -> None:
     """A typo in a fleet's command must not leave a stage that nobody runs."""
-    code, _, err = await nextlevel("work", "--only", "extract,cook")
+    code, _, err = await process("work", "--only", "extract,cook")
     assert code == 2
     assert "no part is called cook: choose of ingest, extract, link, store" in err
 
 
 async def test_a_wrong_setting_is_named(tmp_path: Path) -> None:
     """A typo in the environment stops with the setting's name, before anything is started."""
-    code, _, err = await nextlevel("up", NEXTLEVEL_LOG_LEVEL="loud", NEXTLEVEL_DATA_DIR=str(tmp_path))
+    code, _, err = await process("up", NEXTLEVEL_LOG_LEVEL="loud", NEXTLEVEL_DATA_DIR=str(tmp_path))
     assert code == 2
     assert "log_level" in err
 

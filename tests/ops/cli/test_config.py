@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nextlevel.settings import Settings
-from tests.ops.cli.test_cli import nextlevel
+from tests.support.command import nextlevel
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from redis.asyncio import Redis
 from nextlevel.auth import OPERATOR, secret_of, token
 from nextlevel.ops.up.tree import running
 from nextlevel.settings import Settings, load
-from tests.ops.cli.test_cli import nextlevel
 from tests.support import stores
+from tests.support.command import nextlevel
 from tests.support.ports import free_port
 
 

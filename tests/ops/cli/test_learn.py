@@ -2,7 +2,7 @@
 
 import json
 
-from tests.ops.cli.test_cli import nextlevel
+from tests.support.command import nextlevel
 
 TALK = "User: waldseilgarten-crm runs on port 8080.\nAssistant: Noted.\nUser: thanks!\nAssistant: \x1b[2JWelcome.\n"
 

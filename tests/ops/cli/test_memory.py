@@ -11,8 +11,8 @@ import pytest
 
 from nextlevel.ops.up.tree import running
 from nextlevel.settings import load
-from tests.ops.cli.test_cli import nextlevel
 from tests.support import stores
+from tests.support.command import nextlevel
 from tests.support.ports import free_port
 
 

@@ -7,8 +7,8 @@ import socket
 from pathlib import Path
 
 from nextlevel.ops.up import lock, place
-from tests.ops.cli.test_cli import nextlevel
 from tests.support import stores
+from tests.support.command import nextlevel, process
 
 
 async def test_migrate_names_what_it_applied_and_is_safe_to_repeat(postgres: stores.TestPostgres) -> None:
@@ -23,7 +23,7 @@ async def test_migrate_names_what_it_applied_and_is_safe_to_repeat(postgres: sto
 async def test_a_second_up_exits_with_1_and_the_pid(data_dir: Path) -> None:
     """It must not touch the first one's stores."""
     with lock.held(place.prepare(data_dir)):
-        code, out, err = await nextlevel("--data-dir", str(data_dir), "up")
+        code, out, err = await process("--data-dir", str(data_dir), "up")
     assert (code, out) == (1, "")
     assert err == f"nextlevel: `nextlevel up` already runs in {data_dir} (pid {os.getpid()})\n"
     assert not (data_dir / "postgres").exists()
@@ -33,7 +33,7 @@ async def test_up_on_a_port_in_use_exits_with_2_and_the_setting(data_dir: Path) 
     """Before the stores are started, so it is told at once."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        code, _, err = await nextlevel("--data-dir", str(data_dir), "up", "--port", port)
+        code, _, err = await process("--data-dir", str(data_dir), "up", "--port", port)
     assert code == 2
     assert f"port {port} on 127.0.0.1 is in use" in err
     assert "NEXTLEVEL_SERVE_PORT" in err

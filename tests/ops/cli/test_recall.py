@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.ops.cli.test_cli import nextlevel
+from tests.support.command import nextlevel
 from tests.support.service import running
 
 SESSION = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.ops.cli.test_cli import nextlevel
+from tests.support.command import nextlevel
 from tests.support.service import running
 
 STATE = {"user": "the backup is still open", "assistant": "Noted: caddy it is", "at": "2026-05-12T09:34:00+02:00"}

@@ -28,9 +28,9 @@ from nextlevel.settings import Settings, load
 from nextlevel.store import turns, vectors
 from nextlevel.store.pool import Database
 from nextlevel.store.status import add_dead_letter
-from tests.ops.cli.test_cli import nextlevel
 from tests.support import builders, stores
 from tests.support.agent import tell
+from tests.support.command import nextlevel
 from tests.support.models import serving
 from tests.support.ports import free_port
 from tests.support.roles import role

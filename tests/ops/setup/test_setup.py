@@ -11,7 +11,7 @@ import pytest
 from nextlevel.errors import Misconfigured
 from nextlevel.ops.setup import file, find
 from nextlevel.settings import load
-from tests.ops.cli.test_cli import nextlevel
+from tests.support.command import nextlevel
 from tests.support.models import ModelServer, serving
 from tests.support.ports import free_port
 
