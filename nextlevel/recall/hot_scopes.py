@@ -21,10 +21,10 @@ from .passages import PassageIndex
 from .source import Entry
 
 MOST_BLOCKS = 150_000
-"""A scope with more stays in Postgres: a block takes 3.2 KB, and its vector is a quarter of that."""
+"""A scope with more stays in Postgres: a block takes 3.4 KB, of which its vector 0.8."""
 
 MOST_HELD = 400_000
-"""Blocks in all hot scopes together: 1.3 GB."""
+"""Blocks in all hot scopes together: 1.4 GB."""
 
 ADVANCE_S = 0.02
 """How long a recall waits for its scope to catch up; Postgres answers a small scope in that time."""

@@ -37,7 +37,7 @@ from .source import Entry, Source
 from .tasks import kinds_asked, rules_for
 
 _PATIENT_S = 5.0  # the longest that anybody waits, deadline or not
-_MARGIN_S = 0.01  # left of a deadline to rank and render, once the query's vector is there or given up
+_MARGIN_S = 0.02  # left of a deadline to rank and render, once the query's vector is there or given up
 _FORMAT = TypeAdapter(Answer)
 
 
