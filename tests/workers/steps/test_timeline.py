@@ -42,7 +42,7 @@ async def state(bench, told: Sequence[tuple[int, Candidate | str]]) -> set[tuple
         async with bench.ctx.db.pipeline() as conn:
             await turns.receive(conn, told_in, person)
         turn = SimpleNamespace(id=told_in.id, session=told_in.session, at=NOON + timedelta(days=day), meta={})
-        claim: Any = SimpleNamespace(scope=person, turn=turn)
+        claim: Any = SimpleNamespace(scope=person, turn=turn, kind="turn")
         async with bench.ctx.db.memory(person) as conn:
             await blocks.lock(conn, person)
             await apply.apply(conn, claim, found, apply.Embedded(), review_below=0.5)
