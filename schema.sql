@@ -197,7 +197,7 @@ CREATE TABLE dead_letters (
   entry_id        text UNIQUE,             -- the stream entry, so that a redelivery adds no second row
   code            text NOT NULL,
   reason          text NOT NULL,
-  input           bytea,                   -- as it came, at most 64 KiB of it
+  input           bytea,                   -- as it came; at most 64 KiB of what is broken, all of what is only too new
   at              timestamptz NOT NULL DEFAULT now()
 );
 

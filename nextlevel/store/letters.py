@@ -9,7 +9,7 @@ from uuid import UUID
 from . import trace
 from .pool import Connection
 from .sql import SQL
-from .status import LONGEST_INPUT
+from .status import KEPT_WHOLE, LONGEST_INPUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,14 @@ class Letter:
     tenant_id: UUID | None
     turn_id: str | None
     entry_id: str | None
+    code: str
     input: bytes | None
     state: str | None
 
     @property
     def whole(self) -> bool:
         """Whether all of the input was kept."""
-        return self.input is not None and len(self.input) < LONGEST_INPUT
+        return self.input is not None and (self.code in KEPT_WHOLE or len(self.input) < LONGEST_INPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ async def hold(conn: Connection, letter_id: int) -> Letter | None:
         row["tenant_id"],
         row["turn_id"],
         row["entry_id"],
+        row["code"],
         row["input"],
         row["state"],
     )

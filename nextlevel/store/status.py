@@ -10,6 +10,9 @@ from .pool import Connection
 from .sql import SQL
 
 LONGEST_INPUT = 64 * 1024
+"""Bytes that are kept of what is broken, to be looked at."""
+KEPT_WHOLE = frozenset({"unknown_version", "unknown_kind"})
+"""Codes of what is not broken, but newer than this reader: its sender knows it as delivered."""
 
 
 async def snapshot(conn: Connection) -> dict[str, Any]:
@@ -46,6 +49,5 @@ async def add_dead_letter(
     raw: bytes | None = None,
 ) -> None:
     """Keep what could not become memory, with the reason, where a person sees it. A redelivery adds no second row."""
-    await conn.execute(
-        SQL.status.add_dead_letter, kind, tenant_id, turn_id, entry_id, code, reason[:4000], raw and raw[:LONGEST_INPUT]
-    )
+    kept = raw if raw is None or code in KEPT_WHOLE else raw[:LONGEST_INPUT]
+    await conn.execute(SQL.status.add_dead_letter, kind, tenant_id, turn_id, entry_id, code, reason[:4000], kept)

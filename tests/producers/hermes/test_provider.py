@@ -162,12 +162,15 @@ def test_a_home_that_nobody_enrolled_keeps_its_turns(tmp_path: Path) -> None:
     home.database.close()
 
 
-def test_a_broken_configuration_keeps_turns_under_the_id_in_use(enrol: Enrol, agent: Agent) -> None:
-    """A typing error in a file must not make a stranger of this home."""
+@pytest.mark.parametrize("written", ['{"install": 7', '{"version": 99, "install": {"id": "other"}}'])
+def test_a_configuration_that_cant_be_read_keeps_turns_under_the_id_in_use(
+    enrol: Enrol, agent: Agent, written: str
+) -> None:
+    """A typing error in a file, or a newer version's file, must not make a stranger of this home."""
     home = enrol()
     provider = agent(home)
     provider.sync_turn("a", "b")
-    path_of(home.path).write_text('{"install": 7')
+    path_of(home.path).write_text(written)
     provider.sync_turn("c", "d")
     assert ["k3v9wq:1", "k3v9wq:2"] == [event["id"] for event in events(home)]
 

@@ -24,6 +24,7 @@ from tests.producers.hermes.test_provider import events
 from tests.support import hermes
 
 AT = 1_790_000_000.0
+SAY = "INSERT INTO messages (session_id, role, content, timestamp, active) VALUES (?, ?, ?, ?, 1)"
 
 
 @pytest.fixture
@@ -101,10 +102,7 @@ async def test_a_repetition_brings_nothing_and_a_new_turn_comes_alone(home: Home
     assert (0, len(standing)) == (again.new, again.known)
     with closing(sqlite3.connect(home.path / "state.db")) as store, store:
         for role, text in (("user", "one more"), ("assistant", "Yes.")):
-            store.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp, active) VALUES ('archived', ?, ?, ?, 1)",
-                (role, text, AT + 9_999),
-            )
+            store.execute(SAY, ("archived", role, text, AT + 9_999))
     assert 1 == (await bring(home)).new
 
 
@@ -174,3 +172,51 @@ async def test_a_store_of_another_kind_is_told(home: Home) -> None:
     (home.path / "state.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(UnusableFile, match=r"state\.db"):
         await bring(home)
+
+
+def put_sessions(home: Home, sessions: int) -> None:
+    """A store of so many sessions of one turn each, as the host's own tables hold them."""
+    with closing(sqlite3.connect(home.path / "state.db")) as store, store:
+        for number in range(sessions):
+            made = (f"s{number}", AT + number)
+            store.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', ?)", made)
+            for role, text in (("user", f"Fact number {number}."), ("assistant", "Noted.")):
+                store.execute(SAY, (made[0], role, text, made[1]))
+
+
+async def test_the_hosts_store_is_read_while_the_host_writes_it(home: Home, past: Past) -> None:
+    """An agent at work must neither wait for an import nor fail by it, and half a turn is none."""
+    standing = past()
+    with closing(sqlite3.connect(home.path / "state.db", isolation_level=None)) as host:
+        host.execute("PRAGMA journal_mode = WAL")
+        host.execute("BEGIN IMMEDIATE")
+        host.execute(SAY, ("plain", "user", "now", AT + 9_999))
+        done = await bring(home)
+        assert len(standing) == done.new
+        host.execute(SAY, ("plain", "assistant", "Yes.", AT + 9_999))
+        host.execute("COMMIT")
+    assert 1 == (await bring(home)).new
+    assert ("plain", "now", "Yes.") in turns(home)
+
+
+async def test_the_hosts_store_is_left_as_it_was(home: Home, past: Past) -> None:
+    """It is the host's: not a byte of it is ours to change."""
+    past()
+    before = (home.path / "state.db").read_bytes()
+    await bring(home)
+    assert before == (home.path / "state.db").read_bytes()
+
+
+@pytest.mark.journey
+async def test_ten_thousand_sessions_come_in_though_it_is_broken_off(home: Home, past: Past) -> None:
+    """Years of an agent: who stops it after an hour goes on there, and no turn comes twice or not at all."""
+    standing = len(past())
+    put_sessions(home, 10_000)
+    async for done in history(home.path):
+        if done.sessions == 4_000:
+            break
+    first = len(turns(home))
+    assert 0 < first <= 4_000
+    done = await bring(home)
+    assert (10_000 + standing - first, done.of) == (done.new, done.sessions)
+    assert {1} == set(Counter(turns(home)).values())
