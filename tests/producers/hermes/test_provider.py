@@ -141,6 +141,29 @@ def test_the_recall_mode_says_what_is_offered(
     assert 1 == len(events(home)), "each mode learns"
 
 
+def test_what_stands_before_the_conversation_is_the_same_byte_for_byte(
+    enrol: Enrol, agent: Agent, service: Service
+) -> None:
+    """A byte that changes there makes the model read all of the conversation anew, at the user's expense."""
+    service.body = json.dumps({"context": CONTEXT}).encode()
+    home = enrol(service_url=service.url)
+    provider = agent(home)
+
+    def standing(of: Provider) -> str:
+        return json.dumps([of.system_prompt_block(), of.get_tool_schemas()])
+
+    before = standing(provider)
+    for turn in range(3):
+        provider.prefetch(f"which port has service {turn}?")
+        provider.sync_turn(f"Service {turn} runs on port 808{turn}.", "Noted.")
+    provider.handle_tool_call("nextlevel_remember", {"text": "I prefer helix."})
+    provider.on_pre_compress([])
+    provider.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
+    service.status = 503
+    provider.prefetch("and now?")
+    assert before == standing(provider) == standing(agent(home))
+
+
 def test_starting_leaves_no_trace_and_needs_nothing(tmp_path: Path) -> None:
     """`hermes memory status` and `prompt-size` start providers that never see a turn."""
     provider = Provider()

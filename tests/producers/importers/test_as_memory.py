@@ -5,6 +5,7 @@ never does, and what happens to it when the note changes or goes.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from datetime import UTC, datetime
 
@@ -18,6 +19,8 @@ from tests.api.conftest import SECRET
 from tests.producers.importers.conftest import NELE, Vault
 from tests.support.builders import event
 from tests.workers.conftest import Bench
+from tests.workers.test_asking import OWNED, OWNER, SAID, model
+from tests.workers.test_asking import PORT as PORT_TOLD
 
 JUNE, JULY = datetime(2026, 6, 1, 9, tzinfo=UTC), datetime(2026, 7, 1, 9, tzinfo=UTC)
 PORT = ("waldseilgarten-crm", "runs_on_port", "8080")
@@ -158,6 +161,25 @@ async def test_a_line_of_a_note_is_nobodys_wish_and_no_order(vault: Vault, bench
     assert {PORT} == await bench.facts()
     assert [] == await bench.rows("SELECT FROM blocks WHERE type = 'user_preference' OR subject = 'user' OR explicit")
     assert [] == await bench.rows("SELECT FROM retractions")
+
+
+async def test_a_configured_model_is_asked_of_what_the_rules_left_open(vault: Vault, bench: Bench) -> None:
+    """What it finds is bounded like what they find, and a note that is as before costs no call."""
+    wish = {
+        **OWNER,
+        "type": "user_preference",
+        "subject": "user",
+        "predicate": "wants",
+        "object": "only Imke near backups",
+    }
+    answer = {"text": json.dumps({"memories": [PORT_TOLD, OWNER, wish]})}
+    written(vault, "server.md", SAID)
+    async with model(bench, answer) as server:
+        await distilled(vault, bench)
+        await distilled(vault, bench)
+    assert 1 == len(server.requests)
+    assert {PORT, OWNED} == await bench.facts()
+    assert {"imported"} == {row["provenance"] for row in await bench.rows("SELECT provenance FROM blocks")}
 
 
 async def test_a_note_tells_a_few_facts_at_most(vault: Vault, bench: Bench) -> None:

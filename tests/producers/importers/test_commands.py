@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -61,6 +65,24 @@ def test_the_agents_own_memory_comes_in(home: Home) -> None:
     home.counters.clear()
     assert "0 entries brought in, 1 taken back" in run(home, "core")
     assert ["core_write", "core_write", "retract"] == [event["kind"] for event in events(home)]
+
+
+def test_a_terminal_shows_how_far_an_import_is(home: Home) -> None:
+    """Years of sessions take minutes, in which a person must see that something moves."""
+    with closing(sqlite3.connect(home.path / "state.db")) as store:
+        store.executescript(STORE)
+    code = "from nextlevel.ops.cli import main; main()"
+    leader, follower = pty.openpty()
+    try:
+        subprocess.run(
+            [sys.executable, "-c", code, "import", "hermes", "--home", home.path],
+            check=True, stdout=subprocess.DEVNULL, stderr=follower, timeout=60, env=os.environ | {"TERM": "xterm"},
+        )  # fmt: skip
+        shown = os.read(leader, 65_536).decode()
+    finally:
+        os.close(leader)
+        os.close(follower)
+    assert "1/1 sessions, 1 turns" in shown
 
 
 @pytest.mark.parametrize("what", ["hermes", "core"])
