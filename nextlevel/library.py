@@ -20,6 +20,11 @@ from nextlevel.store.library import Document, Edge, Section
 LONGEST_TITLE = 200
 MOST_DISTILLED = 5_000
 """Characters of a document that are distilled: what is general about it stands at its head. They fit one event."""
+_NO_SENTENCE = re.compile(r"^[ \t]*(?:\||[-*+][ \t]+\[[ xX]\]).*$", re.MULTILINE)
+"""Rows of tables, and tasks."""
+_MARKS = re.compile(
+    r"(?P<mark>\*\*|__)(?=\S)(?P<said>[^\n]{1,300}?)(?P=mark)|(?<!!)\[(?P<shown>[^\[\]\n]{1,300})\]\([^()\n]{1,500}\)"
+)
 _CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -62,7 +67,8 @@ def document_of(path: str, text: str, *, hash: bytes, changed_at: datetime, proj
 def to_distil(document: Document) -> str:
     """The head of a document, as far as it may be distilled: without the sections that read like orders."""
     told = (f"{each.heading.rpartition(' › ')[2]}\n{each.body}" for each in document.sections if each.orders is None)
-    return _CONTROLS.sub(" ", "\n\n".join(told))[:MOST_DISTILLED]
+    said = _MARKS.sub(lambda mark: mark["said"] or mark["shown"], _NO_SENTENCE.sub("", "\n\n".join(told)))
+    return _CONTROLS.sub(" ", said)[:MOST_DISTILLED]
 
 
 def _section(path: str, title: str, section: markdown.Section) -> Section:

@@ -122,7 +122,7 @@ def _turn(
         extraction = merged(extraction, read_answer(heard, turn, window))
         model = facts["model"] = summed(heard)
         extractor = f"{EXTRACTOR}+{model['model']}@{model['prompt']}"
-    extraction = noted.distilled(extraction) if note else extraction
+    extraction = noted.distilled(extraction, turn) if note else extraction
     own, others = _own(extraction.candidates, shown)
     safe, unsafe = guard.guard(own, turn)
     dropped = [*extraction.dropped, *unsafe, *others]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+
+import pytest
 
 from nextlevel.library import MOST_DISTILLED, document_of, to_distil
 from nextlevel.model import Provenance, Turn
@@ -52,6 +55,69 @@ def test_a_note_without_a_fact_is_no_reason_to_stop() -> None:
     for text in ("", "Thanks, bye.", "no, that is wrong"):
         reading = pipeline.read("note", note(text), {}, [])
         assert (None, True) == (reading.skip, reading.found.empty)
+
+
+def facts(text: str, project: str | None = None) -> set[tuple[str, str, str]]:
+    turn = replace(note(text), meta={"project": {"name": project}} if project else {})
+    return {(e.subject, e.predicate, e.object) for e in pipeline.read("note", turn, {}, []).found.candidates}
+
+
+def test_a_line_speaks_of_what_it_names_or_of_the_project_of_the_import() -> None:
+    """In talk "the database" is that of the project just spoken of. In a file the line before may be of anything."""
+    text = "- waldseilgarten-crm runs on port 8080.\n- The staging database is Postgres 16.\n- Runs on pomelo-2."
+    told = {("waldseilgarten-crm", "runs_on_port", "8080"), ("staging", "uses_database", "Postgres 16")}
+    assert told == facts(text)
+    assert ("crm", "on_host", "pomelo-2") in facts("Runs on pomelo-2.", project="crm")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The same code runs on a laptop with no GPU.",
+        "`nextlevel up` runs all three.",
+        "Projects never end each other's facts, and it does not matter in which order they arrive.",
+        "OpenAI's protocol will do: Ollama, vLLM, llama.cpp.",
+        "SQLite handles must not be bound to a thread.",
+        "MiniLM in ONNX does 36 texts a CPU-second with half the layers.",
+        "The process is in its own session, which is good.",
+        "Recalls are kept for 30 days, at most 100,000.",
+        "A stage that lost its worker is taken over within half a minute.",
+        "Docker is a container runtime.",
+        "Measured on 2026-12-01 with throw-away scripts.",
+        "Wenn der Server weg ist, antworten Wörter und Graph.",
+        "Regler behöver ingen modell.",
+    ],
+)
+def test_prose_is_no_memory(line: str) -> None:
+    """Pages that explain say much and state little: their half sentences would come back as facts of one's life."""
+    assert set() == facts(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("pegelwacht nutzt Postgres 16.", ("pegelwacht", "uses", "Postgres 16")),
+        ("pegelwacht körs på port 8080.", ("pegelwacht", "runs_on_port", "8080")),
+        ("pegelwacht działa na porcie 8080.", ("pegelwacht", "runs_on_port", "8080")),
+    ],
+)
+def test_notes_are_read_in_the_languages_of_the_rules(line: str, fact: tuple[str, str, str]) -> None:
+    assert {fact} == facts(line)
+
+
+def test_a_plain_note_is_understood() -> None:
+    """Lists, emphasis and links are how notes are written; tables and tasks tell no fact."""
+    text = (
+        "# Servers\n\n- **waldseilgarten-crm** runs on port 8080.\n- pegelwacht uses [NestJS](https://nestjs.com).\n"
+        "- Flo works on waldseilgarten-crm.\n\n| service | falke runs on port 9090 |\n|---|---|\n\n"
+        "- [ ] otter runs on port 7070\n"
+    )
+    document = document_of("a.md", text, hash=b"0" * 32, changed_at=JUNE, project=None).document
+    assert {
+        ("waldseilgarten-crm", "runs_on_port", "8080"),
+        ("pegelwacht", "uses", "NestJS"),
+        ("Flo", "works_on", "waldseilgarten-crm"),
+    } == facts(to_distil(document))
 
 
 def test_plain_facts_come_before_what_waits_for_a_person() -> None:
