@@ -47,6 +47,15 @@ async def test_the_brief_stays_within_its_budget_however_much_there_is(nele, ask
     assert "session of" in answer.context
 
 
+async def test_the_branch_is_told_before_what_was_learnt_later(nele, ask):
+    """Where a project stands is what "carry on" asks for; how times are stored can wait until it matters."""
+    await nele.tell("crm", "on_branch", "release/1.0", project="crm", type=BlockType.PROJECT_STATE)
+    for number in range(4):
+        later = JUNE + timedelta(days=1 + number)
+        await nele.tell("crm", "noted", f"habit {number}", project="crm", type=BlockType.LEARNED_PATTERN, since=later)
+    assert "release/1.0" in (await ask("carry on", brief=True, session="new", project="crm")).context
+
+
 async def test_what_the_brief_says_is_not_said_again_and_recall_stands_beside_it(nele, ask):
     await a_week(nele)
     answer = await ask("compare the two invoice layouts of crm", brief=True, session="new", project="crm")

@@ -66,3 +66,10 @@ def test_a_text_of_another_project_does_not_agree():
     assert demand.agrees("boathouse", demand.said(ours))
     assert not demand.agrees("harbour", demand.said(theirs))
     assert demand.agrees("harbour", demand.said(entry("boathouse", "runs_on_port", "3", "harbour")))
+
+
+def test_the_words_that_a_question_is_put_with_weigh_together_as_one():
+    """Asked with many of them, in any language, the port is asked for no less."""
+    port = entry("api", "runs_on_port", "8091")
+    for query in ("which port?", "what port was it again that we use now?", "na jakim porcie to teraz działa?"):
+        assert share(query, port) > 0.9, query

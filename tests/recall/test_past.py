@@ -56,6 +56,16 @@ async def test_a_prefetch_quotes_only_what_no_shown_fact_says(nele, hot):
     assert quotes(await hot("which port does the crm run on?", nele, mode=Mode.SEARCH)) != []
 
 
+LOG = "\n".join(f"Jun 05 21:20:1{n} cedar-01 gauge[812]: WARN the pump says 401, retry {n}/5" for n in range(6))
+
+
+async def test_no_line_of_a_pasted_log_is_quoted(nele, hot):
+    """It holds every word of the machine's and answers nobody's question."""
+    await nele.say(f"why does the gauge stop at night? {LOG}", session="s3")
+    answer = await hot("when does the pump of the gauge warn and retry?", nele)
+    assert not any("401" in quote for quote in quotes(answer))
+
+
 async def test_a_session_is_not_told_what_it_just_said(nele, hot):
     """It stands in its prompt."""
     await small_talk(nele)

@@ -136,3 +136,33 @@ def test_decay_halves_with_each_half_life():
     assert [decay(age, 90) for age in (0, 90, 180, -5)] == [1.0, 0.5, 0.25, 1.0]
     with pytest.raises(ValueError, match="positive"):
         decay(1, 0)
+
+
+def test_a_context_that_is_not_shown_lets_nothing_in():
+    """Who asks of the coupons reads "the calendar: is merged", and takes it for the answer."""
+    beside = candidate("calendar", "is", "merged", cosine=0.85, context="the calendar is merged, now coupons")
+    assert objects(ranked("what about the coupons?", beside)) == []
+    shown = candidate("calendar", "is", "merged", cosine=0.85, context="before the coupons and the vouchers")
+    assert objects(ranked("what about the coupons?", shown)) == ["merged"]
+
+
+def test_where_somebody_is_known_for_what_is_asked_all_else_is_beside_the_point():
+    """ "Where does it run" is answered by the host; which version it is only stands near."""
+    where = candidate("queue", "on_host", "maple-02", cosine=0.82)
+    what = candidate("queue", "has_version", "7.2", cosine=0.9)
+    assert objects(ranked("where is the queue?", what, where)) == ["maple-02"]
+
+
+def test_what_is_not_of_the_kind_that_is_asked_for_must_be_surer():
+    """A role is near a person's birthday and no answer to "when"."""
+    role = candidate("ivar", "has_role", "our neighbour", cosine=0.86)
+    assert objects(ranked("what about ivar, the anniversary?", role)) == ["our neighbour"]
+    assert objects(ranked("when is ivar's anniversary?", role)) == []
+
+
+def test_of_what_is_told_of_a_thing_that_is_only_named_the_nearest_goes_first():
+    """To be surer of one thing does not make it what "womit" asks for."""
+    told = {"explicit": True, "confidence": 1.0}
+    rule = candidate("boathouse", "noted", "lock the shed first", project="boathouse", cosine=0.85, **told)
+    made = candidate("boathouse", "is", "python with django", project="boathouse", cosine=0.87, confidence=0.75)
+    assert objects(ranked("Womit ist boathouse gebaut?", rule, made))[0] == "python with django"

@@ -56,6 +56,27 @@ def test_a_preference_told_at_work_on_a_project_holds_in_all():
     assert "tables" in joined("compare a and b", "pegelwacht")
 
 
+def test_the_tools_of_a_project_are_those_of_that_project():
+    """ "Poetry here" in one repository is no reason to bring it into another."""
+    poetry = rule(["shop", "package_manager", "poetry"], "workflow", project="shop").found.block
+    assert holds_in(poetry, "shop")
+    assert not holds_in(poetry, "boathouse")
+
+
+@pytest.mark.parametrize(
+    "text", ["add a dependency", "füg eine Abhängigkeit hinzu", "lägg till ett beroende", "dodaj pakiet"]
+)
+def test_whoever_adds_a_package_needs_the_package_manager(text):
+    poetry = rule(["shop", "package_manager", "poetry"], "workflow", project="shop")
+    assert [poetry] == rules_for(text, [poetry], "shop")
+
+
+@pytest.mark.parametrize("text", ["sort this list: 3, 1", "sortiere diese Liste", "sortera den här listan"])
+def test_what_is_pointed_at_is_given_and_not_asked_for(text):
+    """A list to be sorted is no wish for a table."""
+    assert "format" not in kinds_asked(text)
+
+
 @pytest.mark.parametrize("text", ["", "🙂", "log line\n" * 200 + "install", "SELECT * FROM setup"])
 def test_what_sets_no_task_or_is_pasted_below_one_asks_for_no_rule(text):
     assert "uv" not in joined(text)
