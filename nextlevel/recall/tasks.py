@@ -84,8 +84,8 @@ def holds_in(block: Block, project: str | None) -> bool:
     """True unless a rule was given for another project than the one in focus."""
     if block.project is None or block.project == project:
         return True
-    if project is not None and block.subject == block.project:
-        return False
+    if project is not None and block.subject != "user":
+        return False  # how the things of a project are to be, and not what the person likes
     return _PROJECT_ONLY.search(fold(f"{sentence(block)} {block.context}")) is None
 
 

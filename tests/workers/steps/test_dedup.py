@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from nextlevel.model import Block, BlockStatus, BlockType
-from nextlevel.workers.steps.dedup import Verdict, decide, fact_hash
+from nextlevel.workers.steps.dedup import Verdict, decide, fact_hash, hash_of
 from tests.support.builders import NOON, candidate
 
 
@@ -228,3 +228,12 @@ def test_a_value_that_a_change_names_is_over_whatever_words_told_it(known, new, 
     assert Verdict.UPDATES == verdict(change, old)
     other = block(subject="pump", predicate="behaves", object_="starts at 62 degrees", key=None, value=None)
     assert Verdict.DISTINCT == verdict(change, other)
+
+
+def test_how_the_things_of_two_projects_are_to_be_is_told_apart():
+    """Swedish commits in one repository must not end English ones in another."""
+    rule = {"subject": "commit messages", "predicate": "is", "key": None, "type": BlockType.USER_PREFERENCE}
+    one = block(object_="in swedish", project="shop", **rule)
+    other = candidate(object_="in english", project="crm", **rule)
+    assert Verdict.DISTINCT == verdict(other, one)
+    assert hash_of(candidate(object_="in swedish", project="crm", **rule)) != hash_of(one)

@@ -61,7 +61,7 @@ def fact_hash(subject: str, predicate: str, object_: str, *, negated: bool, proj
 
 def hash_of(fact: Candidate | Block) -> bytes:
     """The `fact_hash` of a fact; what a person prefers belongs to no project."""
-    project = None if fact.type is BlockType.USER_PREFERENCE else fact.project
+    project = None if _is_taste(fact) else fact.project
     return fact_hash(fact.subject, fact.predicate, fact.object, negated=fact.negated, project=project)
 
 
@@ -103,7 +103,12 @@ def may_meet(one: Candidate | Block, other: Candidate | Block) -> bool:
     """Only facts of one project can repeat or replace each other; what a person prefers is theirs in all."""
     if _within(one.subject, one.project) == _within(other.subject, other.project):
         return True
-    return one.type is other.type is BlockType.USER_PREFERENCE
+    return _is_taste(one) and _is_taste(other)
+
+
+def _is_taste(fact: Candidate | Block) -> bool:
+    """What the person likes, and not how the things of one project are to be."""
+    return fact.type is BlockType.USER_PREFERENCE and fact.subject == "user"
 
 
 def _within(subject: str, project: str | None) -> str | None:

@@ -128,9 +128,29 @@ def test_how_to_write_a_kind_of_thing_is_a_standing_wish(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("code comments are in english", "code comments"),
+        ("Fehlermeldungen sind kurz und auf Deutsch", "Fehlermeldungen"),
+        ("rubrikerna är på svenska", "rubrikerna"),
+        ("komentarze są po angielsku", "komentarze"),
+    ],
+)
+def test_how_what_is_written_in_a_project_looks_is_a_rule_for_it(text, subject):
+    """As a mere fact it is forgotten when the next comment is written."""
+    (rule,) = told(text)
+    assert (BlockType.USER_PREFERENCE, Category.FORMATTING) == (rule.type, rule.category)
+    assert (subject, "pinboard") == (rule.subject, rule.project)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "write the date into the footer",
+        "give me a list",
+        "gib mir eine Tabelle",
+        "ge mig en lista",
+        "daj mi tabelę",
         "schreib das Datum in die Fußzeile von index.html",
         "skriv in namnet i sidfoten",
         "napisz nazwę w stopce",
@@ -194,6 +214,22 @@ def test_who_does_it_says_nothing_without_the_sentence_before():
 def test_a_project_is_not_said_to_be_itself():
     (what,) = told("this is pinboard, django backend and htmx templates")
     assert ("pinboard", "django backend and htmx templates") == (what.subject, what.object)
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("how do we print the labels?", "we use zebra-tools"),
+        ("womit drucken wir die Etiketten?", "wir nehmen zebra-tools"),
+        ("vad skriver vi ut etiketterna med?", "vi använder zebra-tools"),
+        ("czym drukujemy etykiety?", "używamy zebra-tools"),
+    ],
+)
+def test_a_short_answer_carries_the_question_that_it_settles(before, text):
+    """ "We use zebra-tools" alone says not for what, and is found by nobody who asks about labels."""
+    (choice,) = told(text, before)
+    assert choice.context.startswith(before)
+    assert not told(text)[0].context.startswith(before)
 
 
 @pytest.mark.parametrize(

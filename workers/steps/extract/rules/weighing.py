@@ -36,6 +36,7 @@ def weight(text: str, said: Statement | None, draft: Candidate, pack: Pack) -> i
     points += said.kind == "person" or any(c.isdigit() for c in text)
     points += said.subject[:1].isupper() and pack.language == "en"
     points += said.predicate == "is" and pack.match("milestone", said.object) is not None
+    points += _is_form(said, text, pack)
     points += said.said == ":" or said.subject.startswith("user's ")
     return points
 
@@ -64,6 +65,8 @@ def stated(said: Statement, draft: Candidate, points: int, text: str, pack: Pack
     type_ = _kind(said, draft, text, pack) if said.predicate in _PLAIN else known.type or BlockType.ENTITY_RELATIONSHIP
     shelf = Category.CONTACT if said.kind == "person" else Category.TECH_STACK if draft.entities else Category.PROJECT
     person = said.kind == "person" and said.subject != "user"
+    if type_ is BlockType.USER_PREFERENCE and pack.has("formatting", text):
+        known, shelf = replace(known, category=None), Category.FORMATTING
     # "Prefers tables without borders" has no subject of its own: a taste is a person's, and no project's.
     tastes = type_ is BlockType.USER_PREFERENCE and said.subject == draft.subject
     return replace(
@@ -91,9 +94,16 @@ def noted(draft: Candidate, subject: str, text: str, pack: Pack) -> Candidate:
     return replace(draft, type=type_, subject=subject, object=text.strip(TRIM), confidence=0.75)
 
 
+def _is_form(said: Statement, text: str, pack: Pack) -> bool:
+    """Whether it says how what is written in a project is to look: "code comments are in English"."""
+    return pack.match("written", said.subject) is not None and pack.has("formatting", text)
+
+
 def _kind(said: Statement, draft: Candidate, text: str, pack: Pack) -> BlockType:
     """The type of a statement whose predicate leaves it open."""
     lasts = pack.has("standing", text)
+    if _is_form(said, text, pack):
+        return BlockType.USER_PREFERENCE
     if draft.type is BlockType.PROCEDURAL and said.kind != "person":
         return BlockType.PROCEDURAL
     if lasts and (said.kind == "user" or pack.has("formatting", text)) and said.predicate != "is":
