@@ -6,6 +6,7 @@ plugin reaches. A new version is written beside the old one; then the root files
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -131,6 +132,8 @@ def uninstall(home: Path, *, purge: bool = False) -> bool:
         if path.exists():
             shutil.rmtree(path)
             found = True
+    with contextlib.suppress(OSError):  # it is not there, or holds other plugins
+        folder_of(home).parent.rmdir()
     return found
 
 

@@ -15,9 +15,11 @@ import pytest
 
 from nextlevel.errors import Misconfigured
 from nextlevel.producers.hermes import VERSION, status
+from nextlevel.producers.hermes import home as homes
 from nextlevel.producers.hermes import install as installer
 from nextlevel.producers.hermes.config import Config, load, path_of
 from nextlevel.producers.hermes.install import install, prepare, uninstall
+from nextlevel.producers.hermes.provider import Provider
 
 
 def pythons(*versions: str) -> list[str]:
@@ -202,6 +204,20 @@ def test_uninstalling_keeps_what_was_kept(installed: Path) -> None:
     assert uninstall(installed, purge=True)
     assert not path_of(installed).exists()
     assert not uninstall(installed, purge=True)
+
+
+def test_a_purge_leaves_the_home_as_it_was(home: Path, no_hermes: None) -> None:
+    """Neither an empty folder nor a lock: who tried it once must not find us years later."""
+    (home / "config.yaml").write_text("memory: {}\n")
+    before = sorted(home.rglob("*"))
+    for _ in range(2):
+        install(home, prepare(home, service_url="http://127.0.0.1:7717", redis_url=""))
+    provider = Provider()
+    provider.initialize("s1", hermes_home=str(home))
+    provider.sync_turn("a", "b")
+    homes.of(home).database.close()
+    assert uninstall(home, purge=True)
+    assert before == sorted(home.rglob("*"))
 
 
 @pytest.mark.parametrize(
