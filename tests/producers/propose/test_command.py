@@ -156,7 +156,7 @@ async def test_no_for_good_can_be_said_where_each_is_asked_for(terminal: Termina
         assert "helix" not in repr([tuple(row) for row in connection.execute("SELECT name, value FROM notes")])
 
 
-async def test_a_declined_merge_or_skill_stays_declined(terminal: Terminal, put: Put) -> None:
+async def test_a_declined_merge_stays_declined(terminal: Terminal, put: Put) -> None:
     """Until what it would change reads otherwise."""
     put("memory", "The shop is on falke", "The shop is on falke, at Kiel", "f" * 2_000)
     [merge] = ids(await terminal.types("--consolidate"))
