@@ -244,3 +244,40 @@ def test_a_correction_is_told_of_whom_the_mended_sentence_was(before, text, righ
     (mended,) = told(text, before)
     assert mended.object.endswith(right)
     assert "user" != mended.subject
+
+
+@pytest.mark.parametrize(
+    "text", ["we're on release/2.0 now", "wir sind jetzt auf release/2.0", "vi är på release/2.0 nu", "na release/2.0"]
+)
+def test_a_release_branch_is_the_projects(text):
+    """As the speaker's own it would not end the branch before it."""
+    assert ("pinboard", "on_branch", "release/2.0") in [(c.subject, c.predicate, c.value) for c in told(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the printer needs --dpi 203, otherwise the labels are blurred",
+        "der Drucker braucht --dpi 203, sonst sind die Etiketten unscharf",
+        "skrivaren behöver --dpi 203, annars blir etiketterna suddiga",
+        "drukarka wymaga --dpi 203, inaczej etykiety są rozmyte",
+    ],
+)
+def test_what_happens_otherwise_stays_with_what_is_needed(text):
+    """ "Otherwise the labels are blurred" alone names the trouble and hides the cure."""
+    (needed,) = told(text)
+    assert "203, " in needed.object
+
+
+@pytest.mark.parametrize(
+    "text", ["use pnpm, not npm", "nimm hier bitte pnpm, nicht npm", "använd pnpm, inte npm", "używaj pnpm, nie npm"]
+)
+def test_one_tool_and_not_another_is_a_choice_that_lasts(text):
+    assert ("package_manager", "pnpm") in [(each.predicate, each.value) for each in told(text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["min granne ivar sköter rosorna när jag är borta", "ivar podlewa róże, gdy jestem na urlopie"]
+)
+def test_whoever_says_what_happens_while_they_are_away_is_not_away(text):
+    assert "away" not in [each.predicate for each in told(text)]

@@ -130,7 +130,7 @@ def is_request(text: str, pack: Pack) -> bool:
         return False
     if pack.has("once", text) and any(pack.match(cue, text) for cue in _ORDERS):
         return True
-    if pack.match("request", text) is None:
+    if pack.match("request", text) is None or (pack.match("directive_yes", text) and pack.has("contrast", text)):
         return False
     if pack.match("errand", text) is not None:
         return True

@@ -216,7 +216,8 @@ def typed(statement: Statement, left: str, pack: Pack, focus: Focus) -> Statemen
         whose = subject if slot is None or named is None else f"{subject} {named}"
         return replace(statement, subject=whose, predicate="has_url", value=match[1])
     if match := _BRANCH.match(bare):
-        return replace(statement, subject=subject, predicate="on_branch", value=match[1])
+        whose = focus.subject if statement.kind == "user" else subject
+        return replace(statement, subject=whose, kind="thing", predicate="on_branch", value=match[1])
     if (match := _PORT.match(bare)) and (on or slot == "runs_on_port" or bare.casefold().startswith("port")):
         return replace(statement, subject=subject, predicate="runs_on_port", value=match[1])
     if (
