@@ -124,8 +124,10 @@ def _polite() -> frozenset[str]:
 @cache
 def _members() -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for named, listed in _table()["kinds"].items():
-        held = frozenset(word for each in listed.split() for word in words(each)[:1])
+    kinds = _table()["kinds"]
+    for named, listed in kinds.items():
+        names = " ".join(kinds.get(each, each) for each in listed.split())
+        held = frozenset(word for each in names.split() for word in words(each)[:1])
         for word in (named, *synonyms(named)):
             for said in words(word)[:1]:
                 found[said] = found.get(said, frozenset()) | held

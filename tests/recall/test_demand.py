@@ -73,3 +73,10 @@ def test_the_words_that_a_question_is_put_with_weigh_together_as_one():
     port = entry("api", "runs_on_port", "8091")
     for query in ("which port?", "what port was it again that we use now?", "na jakim porcie to teraz działa?"):
         assert share(query, port) > 0.9, query
+
+
+def test_what_a_thing_is_built_with_is_a_framework_or_a_language():
+    """Where only the thing is named, whatever was told of it last would answer."""
+    made, other = entry("site", "uses", "django and htmx"), entry("site", "on_branch", "release/2.0")
+    for query in ("what is the site built with?", "in was ist die Seite geschrieben?", "vad är sajten byggd med?"):
+        assert share(query, made) > share(query, other), query
