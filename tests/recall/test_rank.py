@@ -148,21 +148,21 @@ def test_a_context_that_is_not_shown_lets_nothing_in():
 
 def test_where_somebody_is_known_for_what_is_asked_all_else_is_beside_the_point():
     """ "Where does it run" is answered by the host; which version it is only stands near."""
-    where = candidate("queue", "on_host", "maple-02", cosine=0.82)
-    what = candidate("queue", "has_version", "7.2", cosine=0.9)
-    assert objects(ranked("where is the queue?", what, where)) == ["maple-02"]
+    where = candidate("mail queue", "on_host", "maple-02", cosine=0.83)
+    what = candidate("mail queue", "sends", "bills of the shop", cosine=0.9)
+    assert objects(ranked("where is the mail queue of the shop?", what, where)) == ["maple-02"]
 
 
 def test_what_is_not_of_the_kind_that_is_asked_for_must_be_surer():
     """A role is near a person's birthday and no answer to "when"."""
-    role = candidate("ivar", "has_role", "our neighbour", cosine=0.86)
-    assert objects(ranked("what about ivar, the anniversary?", role)) == ["our neighbour"]
-    assert objects(ranked("when is ivar's anniversary?", role)) == []
+    role = candidate("ivar", "has_role", "our neighbour", cosine=0.864)
+    assert objects(ranked("what about the anniversary of ivar the neighbour?", role)) == ["our neighbour"]
+    assert objects(ranked("when is the anniversary of ivar the neighbour?", role)) == []
 
 
 def test_of_what_is_told_of_a_thing_that_is_only_named_the_nearest_goes_first():
-    """To be surer of one thing does not make it what "womit" asks for."""
+    """To be surer of one thing does not make it what is asked for."""
     told = {"explicit": True, "confidence": 1.0}
     rule = candidate("boathouse", "noted", "lock the shed first", project="boathouse", cosine=0.85, **told)
-    made = candidate("boathouse", "is", "python with django", project="boathouse", cosine=0.87, confidence=0.75)
-    assert objects(ranked("Womit ist boathouse gebaut?", rule, made))[0] == "python with django"
+    made = candidate("boathouse", "is", "python with django", project="boathouse", cosine=0.86, confidence=0.75)
+    assert objects(ranked("was macht boathouse eigentlich?", rule, made))[0] == "python with django"

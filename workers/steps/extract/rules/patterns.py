@@ -153,7 +153,7 @@ def _person(named: str, pack: Pack) -> str | None:
     # Of this language only: Bo is a Swede, and "bo" is Polish for "because".
     is_function_word = pack.spaced and fold(first) in stop_words(pack.language)
     if first.casefold() in pack.pronouns["article"] or (is_function_word and rest.islower()):
-        return rest or None
+        return _person(rest, pack) if rest else None
     known = (pack.pronouns[kind] for kind in ("thing", "first", "generic"))
     return None if any(first.casefold() in words for words in known) or is_function_word else named
 
