@@ -25,6 +25,7 @@ def _only(text: str) -> Candidate:
     ("text", "subject", "predicate", "value"),
     [
         ("die API läuft auf Port 8080", "API", "runs_on_port", "8080"),
+        ("seeadler läuft auf Port 9000", "seeadler", "runs_on_port", "9000"),
         ("der Broker läuft auf keller-pi", "Broker", "on_host", "keller-pi"),
         ("die Datenbank ist Postgres 16", "pinnwand", "uses_database", "Postgres 16"),
         ("wir nehmen MariaDB", "pinnwand", "uses_database", "MariaDB"),
