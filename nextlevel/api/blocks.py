@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from fastapi.exceptions import RequestValidationError
 from pydantic import AwareDatetime, BaseModel
 
 from nextlevel.errors import NotFound
@@ -18,6 +15,7 @@ from nextlevel.model import BlockStatus, BlockType, Category, EntityType, Scope
 from nextlevel.store import search
 from nextlevel.store.search import Cursor
 
+from . import cursors
 from .access import CallerOf, ScopeQuery
 from .models import BlockOut
 from .services import Services, ServicesOf
@@ -108,14 +106,14 @@ async def blocks(
             entity=about,
             valid_at=valid_at,
             known_at=known_at,
-            after=None if after is None else _cursor(after),
+            after=None if after is None else Cursor(*cursors.read(after, UUID)),
             limit=limit + 1,
         )
     page = found[:limit]
     more = len(found) > limit
     return BlocksOut(
         blocks=[BlockOut.of(block) for block in page],
-        next=_mark(Cursor(page[-1].created_at, page[-1].id)) if more else None,
+        next=cursors.mark(page[-1].created_at, page[-1].id) if more else None,
     )
 
 
@@ -151,16 +149,3 @@ async def _entity(services: Services, scope: Scope, name: str) -> UUID:
     if not found:
         raise NotFound(f"nothing in this scope is called {name!r}")
     return found[0][1]
-
-
-def _mark(cursor: Cursor) -> str:
-    return base64.urlsafe_b64encode(f"{cursor.created_at.isoformat()} {cursor.id}".encode()).decode()
-
-
-def _cursor(mark: str) -> Cursor:
-    try:
-        created_at, _, block_id = base64.urlsafe_b64decode(mark).decode().partition(" ")
-        return Cursor(datetime.fromisoformat(created_at), UUID(block_id))
-    except (ValueError, binascii.Error) as error:
-        problem = {"loc": ("query", "after"), "msg": "not the `next` of a page", "type": "value_error"}
-        raise RequestValidationError([problem]) from error

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 
 from nextlevel.store import sessions
-from nextlevel.store.sessions import Session
 
+from . import cursors
 from .access import CallerOf, ScopeQuery
 from .services import ServicesOf
 
@@ -74,22 +71,11 @@ async def list_sessions(
     """A profile's conversations, latest first, each with its digest."""
     scope = await caller.scope(of)
     async with services.db.memory(scope) as conn:
-        found = await sessions.page(conn, scope, before=None if after is None else _cursor(after), limit=limit + 1)
+        found = await sessions.page(
+            conn, scope, before=None if after is None else cursors.read(after, str), limit=limit + 1
+        )
     page = found[:limit]
     return SessionsOut(
         sessions=[SessionOut.model_validate(each) for each in page],
-        next=_mark(page[-1]) if len(found) > limit else None,
+        next=cursors.mark(page[-1].last_at, page[-1].session) if len(found) > limit else None,
     )
-
-
-def _mark(session: Session) -> str:
-    return base64.urlsafe_b64encode(f"{session.last_at.isoformat()} {session.session}".encode()).decode()
-
-
-def _cursor(mark: str) -> tuple[datetime, str]:
-    try:
-        at, _, session = base64.urlsafe_b64decode(mark).decode().partition(" ")
-        return datetime.fromisoformat(at), session
-    except (ValueError, binascii.Error) as error:
-        problem: dict[str, Any] = {"loc": ("query", "after"), "msg": "not the `next` of a page", "type": "value_error"}
-        raise RequestValidationError([problem]) from error

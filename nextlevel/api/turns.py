@@ -1,29 +1,31 @@
-"""POST /v1/turns and POST /v1/remember: what becomes memory goes onto the stream, like every other turn."""
+"""/v1/turns and /v1/remember: what becomes memory goes onto the stream; what was told can be read by who told it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from nextlevel.errors import NotFound
-from nextlevel.event import Event, check
+from nextlevel.event import Event, base_install, check
 from nextlevel.model import TERMINAL_STATES, BlockType
 from nextlevel.queue import streams
 from nextlevel.safety.harmless import harmless
 from nextlevel.safety.markers import strip
 from nextlevel.safety.redact import redact
-from nextlevel.store import trace
+from nextlevel.store import trace, turns
 
-from . import telling
-from .access import CallerOf, ScopeBody
+from . import cursors, telling
+from .access import CallerOf, ScopeBody, ScopeQuery
 from .services import ServicesOf
 
 _POLL_S = 0.05
+_PAGE_CHARS = 2_000_000
+"""After so many characters a page ends: a single turn may have half a million."""
 
 router = APIRouter(tags=["turns"])
 
@@ -46,6 +48,54 @@ async def publish(body: TurnBody, caller: CallerOf, services: ServicesOf) -> Tur
     caller.may_act_for(event.install)
     await streams.publish(services.redis, harmless(event)[0])
     return TurnOut(id=event.id, state="published")
+
+
+class PastTurnOut(BaseModel):
+    """What was said in one turn, without its tools. `turn` is its place in the session, `meta` says where that was."""
+
+    id: str
+    fp: str
+    session: str
+    turn: int
+    at: datetime
+    user_text: str
+    assistant_text: str
+    meta: dict[str, Any]
+
+
+class PastTurnsOut(BaseModel):
+    """One page. `next` is the cursor of the next one; null: this was the last."""
+
+    turns: list[PastTurnOut]
+    next: str | None
+
+
+@router.get("/v1/turns")
+async def list_turns(
+    caller: CallerOf,
+    services: ServicesOf,
+    of: ScopeQuery,
+    after: Annotated[str | None, Query(max_length=1_000, description="`next` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> PastTurnsOut:
+    """What one installation was told by a person under a profile, newest first, for a host that lost its own copy.
+
+    Nothing of which a part was forgotten, taken back or quarantined. A page of long turns ends before its limit.
+    """
+    scope = await caller.scope(of)
+    before = None if after is None else cursors.read(after, str)
+    async with services.db.memory(scope) as conn:
+        found = await turns.page(conn, scope, base_install(of.install), before=before, limit=limit + 1)
+    page: list[PastTurnOut] = []
+    chars = 0
+    for turn, fp in found[:limit]:
+        chars += len(turn.user_text) + len(turn.assistant_text)
+        if page and chars > _PAGE_CHARS:
+            break
+        said = {"user_text": turn.user_text, "assistant_text": turn.assistant_text, "meta": turn.meta}
+        page.append(PastTurnOut(id=turn.id, fp=fp, session=turn.session, turn=turn.ordinal, at=turn.at, **said))
+    more = len(found) > len(page)
+    return PastTurnsOut(turns=page, next=cursors.mark(page[-1].at, page[-1].id) if more else None)
 
 
 class RememberBody(BaseModel):

@@ -218,6 +218,18 @@ async def _beside(conn: Connection, query: str, claim: Claim, limit: int) -> lis
     return [turn_of(row) for row in rows]
 
 
+async def page(
+    conn: Connection, scope: Scope, base: str, *, before: tuple[datetime, str] | None, limit: int
+) -> list[tuple[Turn, str]]:
+    """An installation's turns that may be shown again, with their fingerprints and without tools, newest first.
+
+    Those before a time and an id (inside `Database.memory`).
+    """
+    whose = (scope.tenant_id, scope.user_id, scope.profile_scope, base)
+    rows = await conn.fetch(SQL.turns.page, *whose, *(before or (None, None)), limit)
+    return [(turn_of(row), row["fp"]) for row in rows]
+
+
 def turn_of(row: asyncpg.Record) -> Turn:
     """A Turn from a row of table turns; when it was said is told in the speaker's own zone."""
     zone = timezone(timedelta(minutes=row["utc_offset_min"]))

@@ -151,7 +151,7 @@ def _agent(home: dict[str, Any]) -> list[Finding]:
         findings.append(broken(link, says, "start `nextlevel up` or `nextlevel relay` on this machine"))
     if home.get("moved_aside"):
         cure = "delete that file once you miss nothing of it; look at the disk"
-        findings.append(weak(link, f"{path}: {home['moved_aside']}", cure))
+        findings.append(weak(link, f"{path}: {home['moved_aside']}; {home['refilled']}", cure))
     if home.get("last_error"):
         findings.append(weak(link, f"{path}: {home['last_error']}", f"nextlevel hermes status --home {path}"))
     for bare in home.get("without_plugin", []):

@@ -12,13 +12,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from nextlevel.errors import QueueUnreachable, ShortTermUnavailable
+from nextlevel.errors import NextLevelError, QueueUnreachable, ShortTermUnavailable
 from nextlevel.producers.shortterm import delivery, outbox, retention
 from nextlevel.producers.shortterm.database import Database, of_home, path_of
 from nextlevel.producers.shortterm.identity import UNENROLLED
 from nextlevel.wire import http, resp
 
 from . import config as configuration
+from . import refill
 from .config import Config
 from .ledger import Ledgers
 
@@ -103,9 +104,10 @@ class Home:
     def deliver(self) -> None:
         """Send what waits, on a thread of its own: one for each home, and it ends with the backlog or with Redis.
 
-        The host waits for the disk only: packing a large turn and a slow Redis hold up nobody.
+        The host waits for the disk only: packing a large turn and a slow Redis hold up nobody. What a damaged tier 2
+        lost is fetched there too.
         """
-        if self.redis is None:
+        if self.redis is None and not self.config.service_url:
             return  # the relay delivers
         with self._lock:
             self._drain_wanted = True  # also seen by one that runs: what it tries may be an address of before
@@ -124,6 +126,7 @@ class Home:
         try:
             while self._still_wanted():
                 self._drain_all()
+                self._refill()
         except BaseException:
             with self._lock:
                 self._drain = None
@@ -137,13 +140,24 @@ class Home:
             return wanted
 
     def _drain_all(self) -> None:
+        redis = self.redis
+        if redis is None:
+            return  # the relay delivers
         try:
-            redis = self.redis
-            while redis is not None and (drained := delivery.drain(self.database, redis, budget_s=_DRAIN_S)).sent:
+            while (drained := delivery.drain(self.database, redis, budget_s=_DRAIN_S)).sent:
                 self.counters["sent"] += drained.sent
             retention.prune_when_due(self.database)
         except (QueueUnreachable, ShortTermUnavailable) as error:
             self.failed("delivery", error)
+
+    def _refill(self) -> None:
+        """Page by page; what is to be sent meanwhile goes first. A service that is away is asked at the next turn."""
+        try:
+            while self.has_database and self.config.service_url and not self._drain_wanted:
+                if not refill.one_page(self.database, self.config):
+                    break
+        except (NextLevelError, ValueError) as error:
+            self.failed("refill", error)
 
     def left_behind(self) -> None:
         """In a forked child: a lock may be held, and a drain be run, by a thread that only the parent has."""

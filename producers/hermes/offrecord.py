@@ -5,7 +5,6 @@ Of such a turn nothing is written and nothing is sent, not even as a question to
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -74,19 +73,19 @@ def reason(home: Home, speaker: Speaker, session: str, cwd: str | None = None, *
 
 
 def leave_out(home: Home, session: str) -> None:
-    """From here on nothing of a session is remembered, in any process. The note names it by a hash.
+    """From here on nothing of a session is remembered, in any process.
 
     Raises:
         ShortTermUnavailable: it can't be noted; in this process it holds all the same.
     """
     home.left_out.add(session)
-    outbox.note(home.database, _name(session), "asked")
+    outbox.note(home.database, outbox.off_record(session), "asked")
 
 
 def _is_left_out(home: Home, session: str, wait_s: float) -> bool:
     if session in home.left_out:
         return True
-    return home.has_database and outbox.noted(home.database, _name(session), wait_s=wait_s) is not None
+    return home.has_database and outbox.noted(home.database, outbox.off_record(session), wait_s=wait_s) is not None
 
 
 def _excluded_folder(config: Config, cwd: str | None) -> str | None:
@@ -102,7 +101,3 @@ def _excluded_folder(config: Config, cwd: str | None) -> str | None:
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _name(session: str) -> str:
-    return f"off:{hashlib.sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nextlevel.errors import NextLevelError
-from nextlevel.producers.shortterm import outbox
+from nextlevel.producers.shortterm import outbox, refill
 from nextlevel.producers.shortterm.database import path_of
 
 from . import VERSION
@@ -37,6 +37,7 @@ def lines(path: Path) -> list[str]:
     told |= _outbox(found)
     if found.get("moved_aside"):
         told["moved aside"] = found["moved_aside"]
+        told["refilled"] = found["refilled"]
     for bare in found.get("without_plugin", []):
         told[f"profile {Path(bare).name}"] = f"has no plugin, so no memory: `nextlevel hermes install --home {bare}`"
     told["memory service"] = _service(home)
@@ -68,6 +69,7 @@ def facts(path: Path) -> dict[str, Any]:
             told["last_error"] = outbox.noted(home.database, "last_error")
             if any(path_of(path).parent.glob(f"{path_of(path).name}.damaged-*")):  # until a person has taken them away
                 told["moved_aside"] = outbox.noted(home.database, "moved_aside")
+                told["refilled"] = refill.told(home.database) or "nothing was asked of the memory service"
     except (ValueError, NextLevelError) as error:
         told["fault"] = str(error)
     return told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -109,22 +110,24 @@ def _event(draft: Draft, *, id: str, fp: str, turn: int) -> Event:
 
 
 def _insert(connection: sqlite3.Connection, event: Event, *, pair: str, chat: str | None) -> None:
-    row = connection.execute(
-        sql.ADD_ROW,
-        {
-            **{name: getattr(event, name) for name in _COLUMNS},
-            "pair": pair,
-            "chat": chat,
-            "at": moment(event.at).timestamp(),
-        },
-    ).lastrowid
+    row = connection.execute(sql.ADD_ROW, columns(event, pair=pair, chat=chat)).lastrowid
     connection.execute(sql.KEEP_EVENT, {"row": row, "event": serialised(event)})
     if event.kind in SEARCHED_KINDS:
-        terms = {
-            "user_words": " ".join(words(event.user_text)),
-            "assistant_words": " ".join(words(event.assistant_text)),
-        }
-        connection.execute(sql.ADD_WORDS, {"row": row, **terms})
+        connection.execute(sql.ADD_WORDS, {"row": row, **terms(event)})
+
+
+def columns(event: Event, *, pair: str, chat: str | None) -> dict[str, Any]:
+    """An event's columns in the outbox."""
+    named = {name: getattr(event, name) for name in _COLUMNS}
+    return {**named, "pair": pair, "chat": chat, "at": moment(event.at).timestamp()}
+
+
+def terms(event: Event) -> dict[str, str]:
+    """An event's words, as the index has them."""
+    return {
+        "user_words": " ".join(words(event.user_text)),
+        "assistant_words": " ".join(words(event.assistant_text)),
+    }
 
 
 SEARCHED_KINDS = ("turn", "remember")
@@ -179,3 +182,8 @@ def noted(database: Database, name: str, *, wait_s: float = BUSY_S) -> str | Non
     with database.reading(wait_s=wait_s) as connection:
         row = connection.execute(sql.GET_NOTE, {"name": name}).fetchone()
     return None if row is None else str(row["value"])
+
+
+def off_record(session: str) -> str:
+    """The name of the note that nothing of a session is to be remembered; by a hash, so that it tells nothing of it."""
+    return f"off:{hashlib.sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

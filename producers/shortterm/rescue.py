@@ -1,12 +1,13 @@
 """A damaged tier 2: kept aside as it is, and begun anew with every event of it that can still be read.
 
 What the old file numbered keeps its numbers. New events leave under a new id, since nobody can know which numbers stand
-in pages that can't be read. What was acknowledged is in Postgres anyway.
+in pages that can't be read. What was acknowledged is in Postgres, and comes back from there (`refill`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import sys
@@ -21,6 +22,9 @@ from .identity import adopt, forked
 
 if sys.platform != "win32":
     import fcntl
+
+REFILL = "refill"
+"""The note of a file that was begun anew: for each person (profile and principal) how far what it lacks came back."""
 
 _LOCK = "shortterm.lock"
 _WAIT_S = 5.0
@@ -143,6 +147,8 @@ def _begin(draft: Path, path: Path, prepare: Prepare, *, home: Path, base: str, 
             + (f"; {lost} that were not delivered can't be read" if lost else "")
         )
         new.execute(sql.SET_NOTE, {"name": "moved_aside", "value": told})
+        refill = {json.dumps([*person]): None for person in new.execute(sql.PEOPLE)}
+        new.execute(sql.SET_NOTE, {"name": REFILL, "value": json.dumps(refill)})
         new.execute("COMMIT")
     return told
 

@@ -52,10 +52,11 @@ UPDATE outbox SET state = 'published', publishes = publishes + 1, next_at = :now
 # It could not be sent: as if it had not been tried.
 RELEASE = "UPDATE outbox SET state = 'pending', publishes = publishes - 1, next_at = 0 WHERE row = :row"
 WAITING = "SELECT count(*) FROM outbox WHERE state <> 'acked'"
-# Ids under which a receipt may change something: the current one, and those with turns not yet acknowledged.
+# Ids under which a receipt may change something: the current one, those with turns not yet acknowledged, and those with
+# turns that are shown, of which something may be forgotten elsewhere.
 AWAITED = """
 SELECT install, mark, high, next_seq, is_current FROM identities AS i
- WHERE is_current = 1 OR EXISTS (SELECT 1 FROM outbox AS o WHERE o.install = i.install AND o.state <> 'acked')
+ WHERE is_current = 1 OR EXISTS (SELECT 1 FROM outbox AS o WHERE o.install = i.install AND o.held = 1)
 """
 
 # ---- receipts
@@ -87,7 +88,10 @@ SELECT json_extract(event, '$.user_text') AS entry FROM outbox JOIN events USING
 
 # ---- search
 
-DOCUMENTS = "SELECT coalesce(max(row), 0) FROM outbox"
+# Rows are numbered without gaps, from 1 up, and from -1 down what came back after a rescue.
+DOCUMENTS = """
+SELECT coalesce((SELECT max(row) FROM outbox), 0) - coalesce((SELECT min(row) FROM outbox WHERE row < 0), 0)
+"""
 TERM_COUNTS = "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(:terms))"
 # A group sees what was said in that group; a person sees what that person said. `after_turn` cuts off what the model
 # still has before its eyes.
@@ -147,6 +151,29 @@ EMPTY_ROWS_WITHOUT_EVENT = """
 UPDATE outbox SET held = 0 WHERE held = 1 AND state = 'acked' AND row NOT IN (SELECT row FROM events)
 """
 DROP_ROWS_WITHOUT_EVENT = "DELETE FROM outbox WHERE state <> 'acked' AND row NOT IN (SELECT row FROM events)"
+PEOPLE = "SELECT DISTINCT profile, principal FROM outbox"
+
+# ---- back from Postgres, after that
+
+# To look at all rows takes long, and who comes has just told something.
+WHO_TOLD_LATELY = """
+SELECT DISTINCT profile, principal FROM (SELECT profile, principal FROM outbox ORDER BY row DESC LIMIT 100)
+"""
+ORDERS_WAITING = "SELECT 1 FROM outbox WHERE kind IN ('forget', 'retract') AND state <> 'acked' LIMIT 1"
+FIND_ROW = "SELECT row, held FROM outbox WHERE fp = :fp"
+HOLD_ROW = "UPDATE outbox SET held = 1 WHERE row = :row"
+KNOW_IDENTITY = """
+INSERT INTO identities (install, home, next_seq, is_current, made_at) VALUES (:install, :home, :seq + 1, 0, :now)
+ON CONFLICT (install) DO UPDATE SET next_seq = max(next_seq, excluded.next_seq)
+"""
+# Below all others: what is newest is found by the highest row, and this was said before the file was made.
+ADD_PAST_ROW = """
+INSERT OR IGNORE INTO outbox
+       (row, install, seq, fp, pair, kind, lane, profile, principal, chat, session, turn, at, state)
+SELECT min(coalesce(min(row), 0), 0) - 1,
+       :install, :seq, :fp, :pair, :kind, :lane, :profile, :principal, :chat, :session, :turn, :at, 'acked'
+  FROM outbox
+"""
 
 # ---- what a person is told
 

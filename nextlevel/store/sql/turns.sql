@@ -128,3 +128,14 @@ SELECT t.* FROM turns t LEFT JOIN extractions e ON e.tenant_id = t.tenant_id AND
 -- $1 tenant · $2 user · $3 kind · $4 ref · $5 at
 INSERT INTO tombstones (tenant_id, user_id, kind, ref, at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, user_id, kind, ref) DO UPDATE SET at = greatest(tombstones.at, excluded.at);
+
+-- name: page
+-- What an installation, its forks with it, was told under one profile and may show again, newest first. Tools are left out.
+-- $1 tenant · $2 user · $3 profile scope · $4 the installation's base · $5 before this at, or null · $6 and before this id · $7 at most
+SELECT t.id, t.fp, t.session, t.ordinal, t.at, t.utc_offset_min, t.user_text, t.assistant_text, '[]'::jsonb AS tools, t.meta
+  FROM turns t
+ WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.profile_scope = $3 AND substring(t.install FROM '^[^.~]+') = $4
+   AND t.kind = 'turn' AND NOT t.hidden AND t.duplicate_of IS NULL AND t.state NOT IN ('erased', 'quarantined')
+   AND NOT EXISTS (SELECT FROM tombstones d WHERE d.tenant_id = $1 AND d.user_id = $2 AND d.kind = 'turn' AND d.ref = t.id)
+   AND ($5::timestamptz IS NULL OR (t.at, t.id) < ($5, $6::text))
+ ORDER BY t.at DESC, t.id DESC LIMIT $7;

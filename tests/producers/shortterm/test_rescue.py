@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from nextlevel.producers.shortterm import rescue
 from nextlevel.producers.shortterm.database import Database
 from nextlevel.producers.shortterm.outbox import Draft, append, noted
 from nextlevel.producers.shortterm.search import Reader, hide, search
+from tests.support.damage import destroy, has_dbstat
 
 OpenTier2 = Callable[..., Database]
 TURNS = 60
@@ -35,24 +35,6 @@ def said(database: Database) -> list[str]:
 def kept_aside(database: Database) -> list[Path]:
     found = database.path.parent.glob("shortterm.db.damaged-*")
     return [path for path in found if not path.name.endswith(("-wal", "-shm"))]
-
-
-def destroy(database: Database, table: str) -> None:
-    """Overwrite a page in the middle of a table, as a failing disk does."""
-    database.close()  # what is in the log goes into the file
-    with closing(sqlite3.connect(database.path)) as connection:
-        size = connection.execute("PRAGMA page_size").fetchone()[0]
-        pages = connection.execute(
-            "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path", [table]
-        ).fetchall()
-    with database.path.open("r+b") as file:
-        file.seek((pages[len(pages) // 2][0] - 1) * size)
-        file.write(b"\xff" * size)
-
-
-def has_dbstat() -> bool:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        return bool(connection.execute("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')").fetchone()[0])
 
 
 def test_a_file_that_is_no_database_is_kept_aside_and_the_turn_is_kept(tier2: Database) -> None:
