@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from nextlevel.cache import Cache, contexts, keys, publish_generations
+from nextlevel.cache import Cache, connection, contexts, keys, publish_generations
 from nextlevel.errors import QueueUnreachable, StoreUnreachable
 
 A, B = uuid4(), uuid4()
@@ -30,7 +30,8 @@ class Truth:
 
 
 @pytest.fixture
-async def cache(valkey):
+async def cache(valkey, monkeypatch):
+    monkeypatch.setattr(connection, "_WAIT_S", 10.0)  # a busy machine is no Redis that hangs
     opened = Cache(valkey.url)
     yield opened
     await opened.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nextlevel.cache import Cache
+from nextlevel.cache import Cache, connection
 from nextlevel.inference import Embedder, open_embedder
 from nextlevel.recall import Answer, Mode, Recall, Request
 from nextlevel.settings import Settings
@@ -32,7 +32,8 @@ async def db(database: TestDatabase) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def cache(valkey: TestValkey) -> AsyncIterator[Cache]:
+async def cache(valkey: TestValkey, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cache]:
+    monkeypatch.setattr(connection, "_WAIT_S", 10.0)  # a busy machine is no Redis that hangs
     opened = Cache(valkey.url)
     yield opened
     await opened.close()
