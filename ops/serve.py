@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 
 import uvicorn
+import uvloop
 
 from nextlevel import log
 from nextlevel.api import create_app
@@ -64,7 +65,8 @@ def serve(settings: Settings) -> None:
         access_log=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
-    asyncio.run(_Server(config, dashboard).serve())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_Server(config, dashboard).serve())
 
 
 def main() -> int:
