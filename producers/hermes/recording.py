@@ -106,8 +106,11 @@ def _undone(
     current = current_rows(messages, user)
     if not current or not home.has_database or (ledger.end and ledger.end.precedes(messages)):
         return []
+    before = messages[: len(messages) - len(current)]
+    if not before and not ledger.told_of_undo:
+        return []  # nothing stands there to compare, and reading large turns back takes longer than writing them
     turns = recent(home.database, [session], LOOK_BACK, reader=speaker.reader)
-    return undone(turns, messages[: len(messages) - len(current)], current[0], told=ledger.told_of_undo)
+    return undone(turns, before, current[0], told=ledger.told_of_undo)
 
 
 def _meta(speaker: Speaker, rung: str, cwd: str | None) -> dict[str, Any]:
