@@ -339,6 +339,8 @@ CREATE INDEX blocks_of_scope ON blocks (scope_id, status);
 CREATE INDEX blocks_by_end ON blocks (scope_id, expires_at) WHERE status IN ('active', 'review');
 CREATE INDEX blocks_by_change ON blocks (scope_id, updated_at);
 CREATE INDEX blocks_of_subject ON blocks (tenant_id, subject_entity, valid_from DESC) WHERE status = 'active';
+CREATE INDEX blocks_of_rules ON blocks (scope_id) WHERE type = 'user_preference' OR explicit; -- the brief, standing rules
+CREATE INDEX blocks_of_project ON blocks (scope_id, project, valid_from DESC) WHERE status = 'active' AND project IS NOT NULL;
 CREATE INDEX blocks_superseded_by ON blocks (tenant_id, superseded_by) WHERE superseded_by IS NOT NULL;
 
 -- No block changes in place without a row here: what it was, what happened, and by which turn.
