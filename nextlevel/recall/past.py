@@ -127,7 +127,14 @@ def misplaced(heard: Sequence[Heard], names: frozenset[str]) -> bool:
 
 def scores(heard: Sequence[Heard]) -> list[float]:
     """A score from 0 to 1 for each, in their order and never rising: how strong the evidence among them is."""
-    return sorted((round((each.coverage + nearness(each.lift or 0.0)) / 2.25, 4) for each in heard), reverse=True)
+    return sorted((round(_score(each), 4) for each in heard), reverse=True)
+
+
+def _score(heard: Heard) -> float:
+    """On the scale of a fact's in a search, which knows no nearness either where nothing is compared."""
+    if heard.lift is None:
+        return heard.coverage / 1.25
+    return (heard.coverage + nearness(heard.lift)) / 2.25
 
 
 def quote(said: Turn, matched: frozenset[str]) -> Quote:

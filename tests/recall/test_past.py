@@ -6,8 +6,10 @@ import pytest
 
 from nextlevel.recall import Mode
 from nextlevel.recall.answer import Rung
-from nextlevel.recall.past import asks_what_was_said, quote
-from nextlevel.store.passages import Said
+from nextlevel.recall.coverage import WeighedTerm, whole
+from nextlevel.recall.passages import Heard
+from nextlevel.recall.past import asks_what_was_said, quote, scores
+from nextlevel.store.passages import Passage, Said
 from tests.support.memory import JUNE, person
 
 DOCKER = "Docker networking drove me mad: the bridge dropped packets until I set the MTU to 1400."
@@ -150,3 +152,10 @@ async def test_what_somebody_else_said_is_no_knowledge_of_who_is_asked_about(nel
     theirs = await hot("Which charity race did Caroline run?", nele, mode=Mode.SEARCH)
     others = await hot("Which charity race did Mel run?", nele, mode=Mode.SEARCH)
     assert (theirs.abstained, others.abstained) == (False, True)
+
+
+@pytest.mark.parametrize(("lift", "score"), [(None, 0.8), (0.1, 0.8889), (0.0, 0.4444)])
+def test_a_turn_is_scored_as_a_fact_that_says_as_much(lift, score):
+    """Where no meaning is compared, nearness is missing to all: measured by it, facts of little pushed out the turn."""
+    passage = Passage("i:1", "s", 1, JUNE, "", False, ("mtu",), None)
+    assert [score] == scores([Heard(passage, 1.0, lift, frozenset({"mtu"}), whole([WeighedTerm("mtu", 3.0)], 5.0))])
