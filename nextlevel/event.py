@@ -33,6 +33,7 @@ COMPRESS_ABOVE_BYTES = 32 * 1024
 MAX_TOOL_RESULT_CHARS = 16 * 1024
 MAX_TOOLS = 64
 MAX_DEPTH = 32
+MAX_SESSION_CHARS = 512
 
 _ID = re.compile(r"(?P<install>[A-Za-z0-9][A-Za-z0-9._~-]{0,79}):(?P<seq>[1-9][0-9]{0,17})")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -174,7 +175,7 @@ def check(document: Mapping[str, Any]) -> Event:
         id=event_id,
         fp=fp,
         kind=kind,
-        session=_text(document, "session", limit=512),
+        session=_text(document, "session", limit=MAX_SESSION_CHARS),
         turn=turn,
         at=at,
         profile=_text(document, "profile", limit=128),

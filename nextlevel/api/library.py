@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_validator
 
-from nextlevel.event import Event
+from nextlevel.event import MAX_SESSION_CHARS, Event
 from nextlevel.library import document_of, to_distil
 from nextlevel.store import library, notes
 from nextlevel.store.library import Document, Put
@@ -61,8 +61,8 @@ class DocumentsBody(BaseModel):
     @model_validator(mode="after")
     def _addresses_fit(self) -> Self:
         longest = max(len(notes.address(self.folder, each.path)) for each in self.documents)
-        if self.as_memory and longest > notes.LONGEST_ADDRESS:
-            raise ValueError(f"folder and path of a source of memory have at most {notes.LONGEST_ADDRESS} characters")
+        if self.as_memory and longest > MAX_SESSION_CHARS:
+            raise ValueError(f"folder and path of a source of memory have at most {MAX_SESSION_CHARS} characters")
         return self
 
 

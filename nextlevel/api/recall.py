@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from nextlevel.errors import Transient
+from nextlevel.event import MAX_SESSION_CHARS
 from nextlevel.recall import Answer, Mode
 from nextlevel.recall import Request as Question
 from nextlevel.recall.answer import MOST_FOUND, Tier
@@ -29,7 +30,9 @@ class RecallBody(BaseModel):
 
     query: str
     scope: ScopeBody
-    session: str | None = Field(default=None, max_length=512, description="Needed to warm the next turn's context.")
+    session: str | None = Field(
+        default=None, max_length=MAX_SESSION_CHARS, description="Needed to warm the next turn's context."
+    )
     mode: Mode = Mode.PREFETCH
     budget_tokens: int | None = Field(default=None, ge=50, le=MOST_TOKENS, description="Most tokens of `context`.")
     k: int = Field(default=MOST_FOUND, ge=1, le=PASSAGES, description="Most items of a search; a prefetch gives few.")

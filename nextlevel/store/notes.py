@@ -17,12 +17,9 @@ from . import blocks
 from .pool import Connection
 from .sql import SQL
 
-LONGEST_ADDRESS = 512
-"""Characters: an address is the session of the turns by which its document tells."""
-
 
 def address(folder: str, path: str) -> str:
-    """Where a document stands, as the source of a block."""
+    """Where a document stands, as the source of a block: the session of the turns by which it tells."""
     return f"{folder}/{path}"
 
 

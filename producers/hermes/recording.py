@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nextlevel.event import MAX_SESSION_CHARS
 from nextlevel.producers.shortterm import outbox
 from nextlevel.producers.shortterm.outbox import Draft
 from nextlevel.producers.shortterm.search import hide, recent
@@ -90,7 +91,7 @@ def order(speaker: Speaker, session: str, kind: str, **more: Any) -> Draft:
     """An event outside the conversation, in the name of who speaks."""
     return Draft(
         kind=kind,
-        session=bounded(session, 512),
+        session=bounded(session, MAX_SESSION_CHARS),
         at=now(),
         profile=speaker.profile,
         principal=speaker.principal,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from nextlevel.event import MAX_EVENT_BYTES, MAX_TOOL_RESULT_CHARS, MAX_TOOLS
+from nextlevel.event import MAX_EVENT_BYTES, MAX_SESSION_CHARS, MAX_TOOL_RESULT_CHARS, MAX_TOOLS
 from nextlevel.model import ToolCall
 from nextlevel.producers.shortterm.outbox import Draft
 from nextlevel.safety import markers
@@ -56,7 +56,7 @@ def compose(
     told = {"redactions": dict(redactions), "cuts": cuts}
     return _fitted(
         Draft(
-            session=bounded(session, 512),
+            session=bounded(session, MAX_SESSION_CHARS),
             at=at or _said_at(rows),
             profile=speaker.profile,
             principal=speaker.principal,

@@ -15,12 +15,11 @@ from pathlib import Path
 
 from nextlevel.client import Client, ScopeName
 from nextlevel.errors import UnusableFile
+from nextlevel.event import MAX_SESSION_CHARS
 from nextlevel.safety.redact import redact
 
 LARGEST_BYTES = 1_048_576
 """A larger file is no note: a log, an export, a book."""
-LONGEST_SOURCE = 512
-"""Characters of folder and path together; what is memory names its source by them."""
 _SUFFIXES = (".md", ".markdown")
 _LONGEST_PATH_BYTES = 1_000
 _AT_ONCE, _BYTES_AT_ONCE, _REMOVED_AT_ONCE = 20, 262_144, 1_000
@@ -86,7 +85,7 @@ def bring(
         done.done += 1
         if isinstance(note, LeftOut):
             left_out.append(note)
-        elif as_memory and len(f"{folder.as_posix()}/{path}") > LONGEST_SOURCE:
+        elif as_memory and len(f"{folder.as_posix()}/{path}") > MAX_SESSION_CHARS:  # the session of its turns
             left_out.append(LeftOut(path, "its path is too long for a source of memory", stays=True))
         elif held.get(path) == (note.hash, as_memory):
             stands.add(path)

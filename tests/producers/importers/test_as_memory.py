@@ -237,7 +237,7 @@ async def test_a_path_that_is_too_long_to_be_a_source_is_left_out_with_the_reaso
     vault: Vault, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One such note must not keep the others out."""
-    monkeypatch.setattr(markdown, "LONGEST_SOURCE", len(f"{vault.folder}/server.md"))
+    monkeypatch.setattr(markdown, "MAX_SESSION_CHARS", len(f"{vault.folder}/server.md"))
     written(vault, "server.md", "waldseilgarten-crm runs on port 8080.")
     written(vault, "a/longer/path.md", "Petra works on pegelwacht.")
     done = await vault.bring(as_memory=True)
