@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .secret_patterns import FAMILIES, SOLID, Family, Pattern
+from .secret_patterns import FAMILIES, KINDS, SOLID, Family, Pattern
 
 _GROUPS = ("secret", "dq", "sq", "bt")
 _PLACEHOLDER = "[redacted:"
@@ -34,24 +35,30 @@ def redact(text: str) -> Redacted:
     'postgres://app:[redacted:connection_string]@db/shop'
     """
     counts: Counter[str] = Counter()
+    families = FAMILIES
     for _ in range(_MOST_PASSES):
-        found = _pass(text, counts)
+        found, families = _pass(text, families, counts)
         if found == text:
             break
         text = found
     return Redacted(text, dict(counts))
 
 
-def _pass(text: str, counts: Counter[str]) -> str:
+def _pass(text: str, families: Sequence[Family], counts: Counter[str]) -> tuple[str, list[Family]]:
+    """The text without what these families find, and those of them that could find something in it."""
     seen = _Seen(text)
-    for family in FAMILIES:
-        starts = seen.starts(family)
-        for pattern in family.patterns if starts else ():
-            changed = _replaced(seen.text, _matches(seen.text, starts, pattern), _replacer(pattern, counts))
-            if changed is not seen.text:
-                seen = _Seen(changed)
-                starts = seen.starts(family)
-    return seen.text
+    possible: list[Family] = []
+    for family in families:
+        if starts := seen.starts(family):
+            for pattern in family.patterns:
+                changed = _replaced(seen.text, _matches(seen.text, starts, pattern), _replacer(pattern, counts))
+                if changed is not seen.text:
+                    seen = _Seen(changed)
+                    starts = seen.starts(family)
+        # A placeholder parts what stood around it, so that no literal comes up but those of its own.
+        if starts or family in _IN_PLACEHOLDERS:
+            possible.append(family)
+    return seen.text, possible
 
 
 def matches(text: str, family: Family, pattern: Pattern) -> list[re.Match[str]]:
@@ -71,19 +78,28 @@ def _matches(text: str, starts: Iterable[int], pattern: Pattern) -> Iterator[re.
 
 
 _ANYWHERE = range(1)
+_IN_PLACEHOLDERS = frozenset(
+    family
+    for family in FAMILIES
+    if any(literal in f"{_PLACEHOLDER}{kind}]" for literal in family.literals for kind in KINDS)
+)
 
 
 class _Seen:
-    """A text as it is searched for literals: lower case, and of that what can be part of a token."""
+    """A text as it is searched for literals: in lower case, each word once, and of those what can hold a token."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._lowered = text.lower()
-        self._solid = "\n".join(SOLID.findall(self._lowered))
+        self._words = "\n".join(set(self._lowered.split()))
+
+    @functools.cached_property
+    def _solid(self) -> str:
+        return "\n".join(SOLID.findall(self._words))
 
     def starts(self, family: Family) -> Sequence[int]:
         """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
-        searched = self._solid if family.solid else self._lowered
+        searched = self._solid if family.solid else self._words
         literals = [literal for literal in family.literals if literal in searched]
         before = family.before
         # A letter that is two when lowered shifts all behind it.
@@ -95,6 +111,8 @@ class _Seen:
             while place >= 0:
                 starts.update(range(max(0, place - (before or 0)), place + 1))
                 place = self._lowered.find(literal, place + 1)
+        if family.opens is not None:
+            return [start for start in sorted(starts) if family.opens.match(self.text, start)]
         return sorted(starts)
 
 

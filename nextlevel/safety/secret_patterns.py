@@ -23,18 +23,20 @@ class Pattern:
     judge: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Family:
     """Patterns that can only match where one of `literals` (lower case) stands in the lower-cased text.
 
     A match begins at one of the literals or up to `before` characters ahead of it; None: anywhere. A `solid` one lies
-    within one run of `SOLID`, its literal too.
+    within one run of `SOLID`, its literal too. `opens` is what each match begins with, where many patterns share that.
+    No literal has white space in it.
     """
 
     literals: tuple[str, ...]
     patterns: tuple[Pattern, ...]
     before: int | None = 0
     solid: bool = False
+    opens: re.Pattern[str] | None = None
 
 
 SOLID = re.compile(r"[0-9a-z_.=+/:-]{12,}")
@@ -280,6 +282,7 @@ _ANNOUNCED = (
             _announced("password", _PASS, _NEXT, "strong"),
         ),
         before=len("zugangs"),
+        opens=re.compile(f"{_PASSWORD}|{_PASS}", re.IGNORECASE),
     ),
     Family(
         (
@@ -307,6 +310,7 @@ _ANNOUNCED = (
             ),
         ),
         before=len("encryption access "),
+        opens=re.compile(_KEY, re.IGNORECASE),
     ),
     _family(
         "passphrase",
