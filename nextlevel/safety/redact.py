@@ -35,7 +35,7 @@ def redact(text: str) -> Redacted:
     'postgres://app:[redacted:connection_string]@db/shop'
     """
     counts: Counter[str] = Counter()
-    families = FAMILIES
+    families: Sequence[Family] = FAMILIES
     for _ in range(_MOST_PASSES):
         found, families = _pass(text, families, counts)
         if found == text:
