@@ -63,6 +63,7 @@ def serve(settings: Settings) -> None:
         port=settings.serve_port,
         log_config=None,
         access_log=False,
+        server_header=False,
         timeout_graceful_shutdown=_GRACE_S,
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

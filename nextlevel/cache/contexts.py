@@ -23,6 +23,14 @@ publication, or a Redis that lost its last second, is mended within this time.""
 
 KEEP_CONTEXT_S = 600
 KEEP_WARM_S = 24 * 3600
+_MOST_REMEMBERED = 100_000
+
+# Not `INFO` itself: its sixty lines would be parsed for each question.
+_COPIES = """
+return {string.match(redis.call('INFO', 'server'), 'run_id:(%x+)'), redis.call('MGET', unpack(KEYS))}
+"""
+
+ReadTruth = Callable[[], Awaitable[dict[UUID, int]]]
 
 log = get("cache")
 T = TypeVar("T")
@@ -38,10 +46,12 @@ class Cache:
         self._client = None if url is None else connect(url)
         self._line = Line()
         self._trusted: dict[tuple[str, UUID], float] = {}
+        self._looked: dict[tuple[UUID, ...], Generations] = {}
+        self._checks: dict[frozenset[UUID], asyncio.Task[Generations]] = {}
         self._flights: dict[str, asyncio.Task[Any]] = {}
 
     async def close(self) -> None:
-        for task in list(self._flights.values()):
+        for task in (*self._flights.values(), *self._checks.values()):
             task.cancel()
         if self._client is not None:
             await self._client.aclose()
@@ -57,35 +67,78 @@ class Cache:
         with self._line.translated():
             await self._client.ping()
 
-    async def generations(
-        self, scopes: Sequence[UUID], read_truth: Callable[[], Awaitable[dict[UUID, int]]]
-    ) -> Generations:
+    async def look(
+        self, scopes: Sequence[UUID], read_truth: ReadTruth, key_of: Callable[[Generations], str]
+    ) -> tuple[Generations, bytes | None]:
+        """The generations that hold now, and what is kept under the key that they make, if anything.
+
+        One round trip, where nothing has changed since these scopes were looked at last.
+
+        Raises:
+            StoreUnreachable: Redis can't tell, and neither can Postgres.
+        """
+        last = self._looked.get(tuple(scopes))
+        state, kept = await self._state(scopes, read_truth, None if last is None else key_of(last))
+        if state.run is None or state == last:
+            return state, kept
+        if len(self._looked) > _MOST_REMEMBERED:
+            self._looked.clear()
+        self._looked[tuple(scopes)] = state
+        return state, await self.get(key_of(state))
+
+    async def generations(self, scopes: Sequence[UUID], read_truth: ReadTruth) -> Generations:
         """The generations that hold now: Redis's copies while they can be believed, else Postgres's own.
 
         Raises:
             StoreUnreachable: Redis can't tell, and neither can Postgres.
         """
+        state, _ = await self._state(scopes, read_truth, None)
+        return state
+
+    async def _state(
+        self, scopes: Sequence[UUID], read_truth: ReadTruth, key: str | None
+    ) -> tuple[Generations, bytes | None]:
         try:
-            run, copies = await self._copies(scopes)
+            run, copies, kept = await self._copies(scopes, key)
         except QueueUnreachable:
-            return Generations(None, await read_truth())
+            return Generations(None, await read_truth()), None
         now = time.monotonic()
         complete = len(copies) == len(scopes)
-        if complete and all(now - self._trusted.get((run, scope), -TRUST_S) < TRUST_S for scope in scopes):
-            return Generations(run, copies)
+        checked_at = min(self._trusted.get((run, scope), -TRUST_S) for scope in scopes)
+        if complete and now - checked_at < TRUST_S:
+            if now - checked_at > TRUST_S / 2:
+                self._check_behind(run, copies, read_truth)
+            return Generations(run, copies), kept
         try:
-            truth = await read_truth()
+            return await self._check(run, copies, read_truth), kept
         except StoreUnreachable:
             if not complete:
                 raise
-            return Generations(run, copies)
+            return Generations(run, copies), kept
+
+    def _check_behind(self, run: str, copies: dict[UUID, int], read_truth: ReadTruth) -> None:
+        """Ask Postgres before the trust has ended, so that of those who ask again and again nobody waits for it."""
+        scopes = frozenset(copies)
+        if scopes not in self._checks:
+            self._checks[scopes] = check = asyncio.create_task(self._check(run, copies, read_truth))
+            check.add_done_callback(lambda done: self._checked(scopes, done))
+
+    def _checked(self, scopes: frozenset[UUID], check: asyncio.Task[Generations]) -> None:
+        del self._checks[scopes]
+        if not check.cancelled() and (error := check.exception()) is not None:
+            log.info("generations_not_checked", error=str(error))  # who comes after the trust has ended asks again
+
+    async def _check(self, run: str, copies: dict[UUID, int], read_truth: ReadTruth) -> Generations:
+        """What Postgres says, told to Redis where that has less."""
+        now = time.monotonic()
+        truth = await read_truth()
         # A copy may be ahead: a deletion raises it before it commits.
         numbers = {scope: max(truth[scope], copies.get(scope, 0)) for scope in truth}
         if numbers != copies:
             await self.publish(numbers)
-        if len(self._trusted) > 100_000:
+        if len(self._trusted) > _MOST_REMEMBERED:
             self._trusted.clear()
-        self._trusted |= dict.fromkeys(((run, scope) for scope in scopes), now)
+        self._trusted |= dict.fromkeys(((run, scope) for scope in numbers), now)
         return Generations(run, numbers)
 
     async def publish(self, generations: dict[UUID, int]) -> bool:
@@ -135,17 +188,19 @@ class Cache:
         if not task.cancelled():
             task.exception()  # seen here, since all who asked may have given up
 
-    async def _copies(self, scopes: Sequence[UUID]) -> tuple[str, dict[UUID, int]]:
-        """Redis's run and the copies it has, in one round trip."""
+    async def _copies(self, scopes: Sequence[UUID], key: str | None) -> tuple[str, dict[UUID, int], bytes | None]:
+        """Redis's run, the copies it has, and what it keeps under a key, in one round trip."""
         if self._client is None:
             raise QueueUnreachable("no Redis is configured")
+        names = [keys.generation(scope) for scope in scopes]
         with self._line.translated():
             async with self._client.pipeline(transaction=False) as pipe:
-                pipe.info("server")
-                pipe.mget([keys.generation(scope) for scope in scopes])
-                info, values = await pipe.execute()
+                pipe.eval(_COPIES, len(names), *names)
+                if key is not None:
+                    pipe.get(key)
+                (run, values), *kept = await pipe.execute()
         copies = {scope: int(value) for scope, value in zip(scopes, values, strict=True) if value is not None}
-        return info["run_id"], copies
+        return run.decode(), copies, kept[0] if kept else None
 
     async def _set(self, key: str, value: bytes, keep_s: int) -> None:
         if self._client is None:

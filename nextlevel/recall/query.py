@@ -64,6 +64,7 @@ class Query:
         return any(term.whole not in _phatic() for term in self.terms)
 
 
+@lru_cache(maxsize=256)
 def read(text: str) -> Query:
     """Clean and cut a query, and find its terms."""
     text = " ".join(_CONTROL.sub(" ", strip(text[: 4 * MAX_CHARS])).split())[:MAX_CHARS]

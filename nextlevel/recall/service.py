@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -110,14 +111,19 @@ class Recall:
     async def _recalled(self, query: Query, request: Request, scope: Scope, started: float, limit_s: float) -> Answer:
         """What was found for a query, from the cache or made now."""
         meaning = self._meaning
-        state = await self._cache.generations(scope.readable, lambda: self._truth(scope))
         budget, most, project = str(request.budget_tokens), str(request.most), request.project or ""
         question = (query.text, request.mode, budget, most, project, meaning.model)
         kept = None
-        if _is_kept(request) and state.run is not None:
-            kept = await self._cache.get(keys.context(state.run, scope.profile_scope, state.numbers, question))
+        if _is_kept(request):
+            state, kept = await self._cache.look(
+                scope.readable,
+                lambda: self._truth(scope),
+                lambda state: keys.context(state.run or "", scope.profile_scope, state.numbers, question),
+            )
+        else:
+            state = await self._cache.generations(scope.readable, lambda: self._truth(scope))
         if kept is not None:
-            answer = replace(_FORMAT.validate_json(kept), rung=Rung.CACHE)
+            answer = replace(_answer_of(kept), rung=Rung.CACHE)
         else:
             patient = request.deadline_ms is None
             memory = sorted(state.numbers.items())
@@ -253,6 +259,12 @@ def _is_uninvited(query: Query, request: Request) -> bool:
 def _is_kept(request: Request) -> bool:
     """A prefetch is asked again and again; a search is asked seldom, and for the newest."""
     return request.moment is None and request.mode is Mode.PREFETCH
+
+
+@lru_cache(maxsize=256)
+def _answer_of(kept: bytes) -> Answer:
+    """A kept answer, read; who asks the same again within minutes does so often."""
+    return _FORMAT.validate_json(kept)
 
 
 def _ms(started: float) -> float:

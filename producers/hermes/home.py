@@ -42,6 +42,8 @@ class Home:
         """How the host's memory files looked when they were mirrored last."""
         self._lock = threading.Lock()
         self._config = Config()
+        self._config_file = os.fspath(configuration.path_of(path))
+        self._database_file = os.fspath(path_of(path))
         self._config_stamp: int | None = None
         self._receipts_read = False
         self._drain: threading.Thread | None = None
@@ -52,7 +54,7 @@ class Home:
     @property
     def config(self) -> Config:
         try:
-            stamp = configuration.path_of(self.path).stat().st_mtime_ns
+            stamp = os.stat(self._config_file).st_mtime_ns  # asked ten times a turn: a Path costs twice as much
         except OSError:
             stamp = 0
         with self._lock:
@@ -76,19 +78,22 @@ class Home:
 
     @property
     def database(self) -> Database:
-        return of_home(self.path, self.config.install, copied=self.config.copied(self.path))
+        config = self.config
+        return of_home(self.path, config.install, copied=config.copied(self.path))
 
     @property
     def has_database(self) -> bool:
-        return path_of(self.path).exists()
+        return os.path.exists(self._database_file)
 
     @property
     def service(self) -> http.JsonClient | None:
-        return http.shared(self.config.service_url) if self.config.service_url else None
+        url = self.config.service_url
+        return http.shared(url) if url else None
 
     @property
     def redis(self) -> resp.Redis | None:
-        return resp.shared(self.config.redis_url) if self.config.redis_url else None
+        url = self.config.redis_url
+        return resp.shared(url) if url else None
 
     def before_first_write(self) -> None:
         """Once a process: look at the receipts first. They show whether this home was restored from a backup."""

@@ -263,11 +263,12 @@ _told: set[Path] = set()
 
 def of_home(home: Path, base: str, *, copied: bool = False) -> Database:
     """The process's one database of a home; it is not opened before it is used."""
-    resolved = home.resolve()
     with _lock:
-        known = _open_databases.get(resolved)
+        known = _open_databases.get(home)  # most are resolved already
         if known is None:
-            known = _open_databases[resolved] = Database(path_of(resolved), home=resolved, base=base)
+            resolved = home.resolve()
+            known = _open_databases.get(resolved) or Database(path_of(resolved), home=resolved, base=base)
+            _open_databases[resolved] = known
         known.base, known.copied = base, copied  # it may have been enrolled anew since
         return known
 

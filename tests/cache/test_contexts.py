@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from uuid import uuid4
 
 import pytest
@@ -27,6 +28,12 @@ class Truth:
         if self.away:
             raise StoreUnreachable("away")
         return dict(self.numbers)
+
+
+def later(by_s):
+    """The monotonic clock, so many seconds on."""
+    now = time.monotonic
+    return lambda: now() + by_s
 
 
 @pytest.fixture
@@ -85,6 +92,55 @@ async def test_whoever_listens_hears_of_a_new_generation(redis):
         await publish_generations(redis, {A: 5})
         message = await listener.get_message(timeout=5)
     assert str(A).encode() in message["data"]
+
+
+async def test_who_asks_again_and_again_never_waits_for_postgres(cache, monkeypatch):
+    """A round trip to Postgres every five seconds would be the slowest answer of a hundred, for nothing."""
+    truth = Truth()
+    await cache.generations([A, B], truth)
+    truth.numbers[A] = 2
+    monkeypatch.setattr(time, "monotonic", later(contexts.TRUST_S / 2 + 0.1))
+    assert (await cache.generations([A, B], truth)).numbers == {A: 1, B: 1}
+    async with asyncio.timeout(5):
+        while (await cache.generations([A, B], truth)).numbers != {A: 2, B: 1}:
+            await asyncio.sleep(0.01)
+    assert truth.asked == 2
+
+
+async def test_a_check_behind_that_fails_leaves_the_next_one_to_ask(cache, monkeypatch):
+    truth = Truth()
+    await cache.generations([A, B], truth)
+    truth.away = True
+    monkeypatch.setattr(time, "monotonic", later(contexts.TRUST_S / 2 + 0.1))
+    await cache.generations([A, B], truth)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    truth.away, truth.numbers[A] = False, 3
+    monkeypatch.setattr(time, "monotonic", later(contexts.TRUST_S))
+    assert (await cache.generations([A, B], truth)).numbers == {A: 3, B: 1}
+
+
+async def test_what_is_kept_is_looked_for_under_the_generations_of_now(cache, redis):
+    """Looked for beside them, by what held before, it could be what was forgotten since."""
+
+    def key_of(state):
+        return keys.context(state.run, A, state.numbers, ["q"])
+
+    truth = Truth()
+    state, kept = await cache.look([A, B], truth, key_of)
+    assert kept is None
+    await cache.put(key_of(state), b"of the first")
+    assert await cache.look([A, B], truth, key_of) == (state, b"of the first")
+    await publish_generations(redis, {A: 2})
+    moved, kept = await cache.look([A, B], truth, key_of)
+    assert (moved.numbers, kept) == ({A: 2, B: 1}, None)
+    await cache.put(key_of(moved), b"of the second")
+    assert await cache.look([A, B], truth, key_of) == (moved, b"of the second")
+
+
+async def test_without_redis_nothing_is_kept():
+    state, kept = await Cache(None).look([A, B], Truth(), lambda state: "nl:ctx:x")
+    assert (state.run, kept) == (None, None)
 
 
 async def test_a_copy_ahead_of_postgres_counts(cache, redis):
