@@ -175,7 +175,7 @@ class _Writer:
             INSERT INTO block_words (block_id, tenant_id, scope_id, words)
             SELECT block_id, tenant_id, scope_id, array_to_tsvector(words || ('~s' || scope_id)) FROM said;
             INSERT INTO word_counts (scope_id, word, blocks)
-            SELECT scope_id, word, count(*) FROM said, unnest(words) word GROUP BY 1, 2
+            SELECT scope_id, word, count(*) FROM said, unnest(words || ('~s' || scope_id)) word GROUP BY 1, 2
             ON CONFLICT (scope_id, word) DO UPDATE SET blocks = word_counts.blocks + excluded.blocks;
             TRUNCATE said
             """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -21,17 +21,21 @@ from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry
 
 @dataclass(frozen=True, slots=True)
 class ColdScope:
-    """A `Source` in which each question is a transaction of its own, so that none is held while a model thinks."""
+    """A `Source` in which each question is a transaction of its own, so that none is held while a model thinks.
+
+    It serves one query, and holds what was read for it.
+    """
 
     db: Database
     scope: Scope
     model: str
     as_of: datetime | None
     known_at: datetime | None = None
+    _held: dict[UUID, Entry] = field(default_factory=dict)
 
     async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
         async with self.db.memory(self.scope) as conn:
-            return await search.word_weights(conn, words), await search.size(conn, self.scope)
+            return await search.word_weights(conn, words), await search.size(conn)
 
     async def by_words(self, words: Collection[str]) -> list[UUID]:
         async with self.db.memory(self.scope) as conn:
@@ -59,8 +63,10 @@ class ColdScope:
             )
 
     async def entries(self, ids: Collection[UUID], vector: Vector | None) -> list[tuple[Entry, float | None]]:
-        async with self.db.memory(self.scope) as conn:
-            found = await self._read(conn, ids)
+        if lacking := [each for each in ids if each not in self._held]:
+            async with self.db.memory(self.scope) as conn:
+                self._held.update((entry.id, entry) for entry in await self._read(conn, lacking))
+        found = [self._held[each] for each in ids if each in self._held]
         return [(entry, _cosine(entry.found.vector, vector)) for entry in found]
 
     async def rules(self) -> list[Entry]:

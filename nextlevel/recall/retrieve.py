@@ -48,19 +48,34 @@ async def retrieve(
 
     Cosines are given as the packaged model would have, by the `measures` of the one that made them.
     """
-    (weights, blocks), by_words, (named, hops), (row, nearest) = await asyncio.gather(
-        source.weights(query.words), source.by_words(query.words), _around(query, source), _nearest(vector, source)
+    (weights, blocks, by_words, named, hops), (row, nearest) = await asyncio.gather(
+        _ahead(query, source), _nearest(vector, source)
     )
     row = None if measures is None else row
     found_by_vector = [] if nearest is None or row is None else [id for id, _ in nearest.found]
     mean = None if nearest is None or measures is None else _mean(measures.read(nearest.mean), nearest.blocks)
     ids = dict.fromkeys([*by_words, *found_by_vector, *hops])
+    entries, heard = await asyncio.gather(source.entries(ids, row), source.passages(sought, row))
     found = [
         Candidate(entry, None if cosine is None or measures is None else measures.read(cosine), hops.get(entry.id, 0))
-        for entry, cosine in await source.entries(ids, row)
+        for entry, cosine in entries
     ]
-    heard = in_measure(await source.passages(sought, row), measures)
-    return Candidates(tuple(found), weights, blocks, named, mean, tuple(heard))
+    return Candidates(tuple(found), weights, blocks, named, mean, tuple(in_measure(heard, measures)))
+
+
+async def _ahead(
+    query: Query, source: Source
+) -> tuple[dict[str, float], int, list[UUID], dict[str, frozenset[UUID]], dict[UUID, int]]:
+    """What words and the graph bring: weights and number of blocks, blocks by words, names, steps by the graph.
+
+    Those blocks are read, and split into words, while the vector is on its way.
+    """
+    (weights, blocks), by_words, (named, hops) = await asyncio.gather(
+        source.weights(query.words), source.by_words(query.words), _around(query, source)
+    )
+    for entry, _ in await source.entries(dict.fromkeys([*by_words, *hops]), None):
+        entry.split()
+    return weights, blocks, by_words, named, hops
 
 
 async def _around(query: Query, source: Source) -> tuple[dict[str, frozenset[UUID]], dict[UUID, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -161,8 +161,10 @@ class Recall:
         vector = asyncio.ensure_future(meaning.vector(query.text, wait_s))
         try:
             source, rung, generations = await self._source(scope, meaning, state, request)
-            found = await retrieve(query, sought, source, vector, meaning.measures)
-            documents = await self._library(request, scope, sought, await vector, meaning)
+            found, documents = await asyncio.gather(
+                retrieve(query, sought, source, vector, meaning.measures),
+                self._library(request, scope, sought, vector, meaning),
+            )
         finally:
             vector.cancel()
         search_for = request.most if request.mode is Mode.SEARCH else None
@@ -195,12 +197,12 @@ class Recall:
         return answer
 
     async def _library(
-        self, request: Request, scope: Scope, sought: Sought, vector: Vector | None, meaning: Meaning
+        self, request: Request, scope: Scope, sought: Sought, vector: Awaitable[Vector | None], meaning: Meaning
     ) -> list[Item]:
         """Documents, for who asked for them: no prefetch gives any, and what was known at a moment is no document."""
         if request.mode is Mode.PREFETCH or request.known_at is not None:
             return []
-        row = None if meaning.measures is None else vector
+        row = None if meaning.measures is None else await vector
         return await cited.find(self._db, scope, sought, row, meaning.model, meaning.measures, request.as_of)
 
     async def _quote(

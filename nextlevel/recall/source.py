@@ -56,6 +56,10 @@ class Entry:
         text = sentence(block)
         return None if not block.context or adds(block.context, text) else _said(frozenset(words(text)))
 
+    def split(self) -> None:
+        """Have its words found now, when there is time, and not when they are compared."""
+        _ = self.said, self.shown
+
 
 class Source(Protocol):
     """What recall asks of memory. All of it is already walled to one scope and to what holds."""

@@ -155,9 +155,9 @@ async def names_of_merged(conn: Connection, scope: Scope) -> list[tuple[str, UUI
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 
-async def size(conn: Connection, scope: Scope) -> int:
-    """How many blocks the scope has, those in review aside."""
-    count: int = await conn.fetchval(SQL.search.size, scope.tenant_id, scope.readable)
+async def size(conn: Connection) -> int:
+    """How many blocks hold a word at all."""
+    count: int = await conn.fetchval(SQL.search.size)
     return count
 
 

@@ -84,6 +84,7 @@ async def test_a_query_that_nobody_waits_for_is_not_run(embedder, monkeypatch):
     late = asyncio.ensure_future(embedder.query("late"))
     await asyncio.sleep(0)
     late.cancel()
+    await asyncio.gather(late, return_exceptions=True)  # the executor learns of it in the loop's next round
     go_on.set()
     await asyncio.gather(*first)
     await embedder.query("last")

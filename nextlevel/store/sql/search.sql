@@ -69,9 +69,7 @@ SELECT alias, entity_id FROM entity_aliases
    AND entity_id IN (SELECT kept FROM entity_merges WHERE tenant_id = $1 AND user_id = $2 AND split_at IS NULL);
 
 -- name: size
--- How many blocks of the scopes hold a word at all.
--- $1 tenant · $2 scopes
-SELECT count(*) FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2) AND status <> 'review';
+SELECT worded_blocks();
 
 -- name: word_weights
 -- The weight (idf) of each word that some block has; a word that none has is left out.
