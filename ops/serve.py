@@ -20,7 +20,7 @@ from nextlevel.auth import secret_of
 from nextlevel.errors import NextLevelError
 from nextlevel.settings import Settings, load
 
-from . import port
+from . import garbage, port
 from .cli import exit_code
 from .dashboard import Dashboard, mount
 
@@ -67,7 +67,15 @@ def serve(settings: Settings) -> None:
         timeout_graceful_shutdown=_GRACE_S,
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_Server(config, dashboard).serve())
+        runner.run(_run(_Server(config, dashboard)))
+
+
+async def _run(server: _Server) -> None:
+    collecting = asyncio.create_task(garbage.collect())
+    try:
+        await server.serve()
+    finally:
+        collecting.cancel()
 
 
 def main() -> int:

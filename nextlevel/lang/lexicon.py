@@ -7,12 +7,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import zip_longest
 
 from .tokens import fold
 
 LONGEST_PHRASE = 4
 _MEANINGS = frozenset({"office", "opposites", "attributes", "languages", "concepts", "restriction", "ends"})
 """Sections whose rows are meanings; in the others a row only says what kind of word it holds."""
+_LANGUAGES = ("en", "de", "sv", "pl", "zh", "ja")  # in the order of each row
 SHORTEST_STEM = 4
 """Letters that two forms of a word share at least, but for a plain -s."""
 _SHORTEST_COMPOUND = 9
@@ -24,19 +26,34 @@ _APART = frozenset({("", "er"), ("", "al")})
 
 @dataclass(slots=True)
 class Lexicon:
-    """`classes` and `meanings` by word or phrase (folded, single spaces); `spoken` by which words a meaning is said."""
+    """`classes` and `meanings` by word or phrase (folded, single spaces); `spoken` by which words a meaning is said,
+    `tongues` in which languages a word has a meaning.
+    """
 
     classes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     meanings: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     spoken: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    tongues: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     stems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     cjk: tuple[str, ...] = ()
 
     def look_up(self, word: str) -> tuple[frozenset[str], frozenset[str]]:
         """The classes and meanings of a folded word or phrase: as it stands, else of a word with the same stem."""
-        known = {word} if word in self.classes or word in self.meanings else self._inflected(word)
+        known = self._known(word)
         classes: frozenset[str] = frozenset().union(*(self.classes.get(each, ()) for each in known))
         return classes, frozenset().union(*(self.meanings.get(each, ()) for each in known))
+
+    def meant(self, word: str, language: str) -> frozenset[str]:
+        """The meanings of a folded word in a language; in any, where it has none in that one.
+
+        English data are no Polish data, which are dates.
+        """
+        said = {(each, meaning) for each in self._known(word) for meaning in self.meanings.get(each, ())}
+        own = frozenset(meaning for each, meaning in said if language in self.tongues[each, meaning])
+        return own or frozenset(meaning for _, meaning in said)
+
+    def _known(self, word: str) -> set[str]:
+        return {word} if word in self.classes or word in self.meanings else self._inflected(word)
 
     def _inflected(self, word: str) -> set[str]:
         for stem in stems(word):
@@ -91,14 +108,16 @@ def stems(word: str) -> list[str]:
 
 
 @lru_cache(maxsize=16_384)
-def synonyms(word: str) -> frozenset[str]:
-    """The single words that mean what a folded word means, in any of the languages; not the word itself.
+def synonyms(word: str, language: str = "") -> frozenset[str]:
+    """The single words that mean in any of the languages what a folded word means in its own; not the word itself.
 
     >>> "datenbank" in synonyms("databases"), synonyms("8080")
     (True, frozenset())
+    >>> "datum" in synonyms("data"), "datum" in synonyms("data", "en"), "datum" in synonyms("data", "pl")
+    (True, False, True)
     """
     known = lexicon()
-    _, meanings = known.look_up(word)
+    meanings = known.meant(word, language)
     return frozenset(each for meaning in meanings for each in known.spoken[meaning] if " " not in each) - {word}
 
 
@@ -162,18 +181,20 @@ def lexicon() -> Lexicon:
         for name, row in rows.items():
             for side, words in enumerate(row.split("|")):
                 meaning = f"{name}/{side}" if section == "opposites" else name
-                for word in words.replace(";", " ").split():
-                    _add(made, fold(word.replace("_", " ")), section, meaning)
+                for language, said in zip_longest(_LANGUAGES, words.split(";"), fillvalue=""):
+                    for word in said.split():
+                        _add(made, fold(word.replace("_", " ")), section, meaning, language)
     made.cjk = tuple(sorted((w for w in [*made.classes, *made.meanings] if not w.isascii()), key=len, reverse=True))
     return made
 
 
-def _add(made: Lexicon, word: str, section: str, meaning: str) -> None:
+def _add(made: Lexicon, word: str, section: str, meaning: str, language: str) -> None:
     made.classes[word].add(section)
     if section not in _MEANINGS:
         return
     made.meanings[word].add(meaning)
     made.spoken[meaning].add(word)
+    made.tongues[word, meaning].add(language)
     # A word without a meaning of its own is taken as it stands only: "gorse" is no form of "görs".
     if word.isalpha() and word.isascii():
         for stem in stems(word):

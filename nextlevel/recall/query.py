@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from nextlevel.lang.detect import language
 from nextlevel.lang.inflection import base_forms
 from nextlevel.lang.lexicon import compound, synonyms
 from nextlevel.lang.normal import normal_name
@@ -68,30 +69,32 @@ class Query:
 def read(text: str) -> Query:
     """Clean and cut a query, and find its terms."""
     text = " ".join(_CONTROL.sub(" ", strip(text[: 4 * MAX_CHARS])).split())[:MAX_CHARS]
-    terms = dict.fromkeys(term for run in text.split() for term in _terms(run))
+    tongue = language(text, otherwise="")
+    terms = dict.fromkeys(term for run in text.split() for term in _terms(run, tongue))
     return Query(text, tuple(terms), _names(text))
 
 
-def _terms(run: str) -> list[Term]:
+def _terms(run: str, tongue: str) -> list[Term]:
     found = content_words(run)
     if _CJK_RUN.search(run) is not None:
         return [Term(word) for word in found]  # bigrams
     # An identifier comes whole and in its parts.
     if len(found) > 1 and len(found[0]) > max(len(word) for word in found[1:]):
-        return [Term(found[0], tuple(found[1:]), part_others=tuple(_others(part) for part in found[1:]))]
+        return [Term(found[0], tuple(found[1:]), part_others=tuple(_others(part, tongue) for part in found[1:]))]
     if len(found) != 1:
         return [Term(word) for word in found]
     said = fold(run).strip(_EDGES)
     parts = compound(said)
     stems = tuple(stem(part) for part in parts)
-    return [Term(found[0], stems, _others(said), tuple(_others(part) for part in parts), is_compound=bool(parts))]
+    others = tuple(_others(part, tongue) for part in parts)
+    return [Term(found[0], stems, _others(said, tongue), others, is_compound=bool(parts))]
 
 
 @lru_cache(maxsize=4_096)
-def _others(word: str) -> frozenset[str]:
-    """The words that mean the same and its own base forms, as texts are indexed by them."""
+def _others(word: str, tongue: str) -> frozenset[str]:
+    """The words that mean the same as a word of a language and its own base forms, as texts are indexed by them."""
     forms = base_forms(word) if len(word) >= _SHORTEST_INFLECTED else ()
-    same = (each for each in synonyms(word) if not _CJK_RUN.search(each))
+    same = (each for each in synonyms(word, tongue) if not _CJK_RUN.search(each))
     return frozenset(found for each in (*forms, *same) for found in words(each)[:1]) - {stem(word)}
 
 
