@@ -71,11 +71,12 @@ def serve(settings: Settings) -> None:
 
 
 async def _run(server: _Server) -> None:
-    collecting = asyncio.create_task(garbage.collect())
-    try:
-        await server.serve()
-    finally:
-        collecting.cancel()
+    with garbage.short_passes():
+        whole = asyncio.create_task(garbage.whole_passes())
+        try:
+            await server.serve()
+        finally:
+            whole.cancel()
 
 
 def main() -> int:
