@@ -45,19 +45,19 @@ def redact(text: str) -> Redacted:
 
 
 def _pass(text: str, families: Sequence[Family], counts: Counter[str]) -> tuple[str, list[Family]]:
-    """The text without what these families find, and those of them that could find something in it."""
+    """The text without what these families find, and those of them that may find more in it."""
     seen = _Seen(text)
     possible: list[Family] = []
     for family in families:
-        if starts := seen.starts(family):
-            for pattern in family.patterns:
-                changed = _replaced(seen.text, _matches(seen.text, starts, pattern), _replacer(pattern, counts))
-                if changed is not seen.text:
-                    seen = _Seen(changed)
-                    starts = seen.starts(family)
-        # A placeholder parts what stood around it, so that no literal comes up but those of its own.
-        if starts or family in _IN_PLACEHOLDERS:
+        # A placeholder parts what stood around it: it brings up no literal but its own, though it may bare one.
+        if (held := seen.holds(family)) or family in _IN_PLACEHOLDERS:
             possible.append(family)
+        starts = seen.starts(family) if held else ()
+        for pattern in family.patterns if starts else ():
+            changed = _replaced(seen.text, _matches(seen.text, starts, pattern), _replacer(pattern, counts))
+            if changed is not seen.text:
+                seen = _Seen(changed)
+                starts = seen.starts(family)
     return seen.text, possible
 
 
@@ -96,6 +96,11 @@ class _Seen:
     @functools.cached_property
     def _solid(self) -> str:
         return "\n".join(SOLID.findall(self._words))
+
+    def holds(self, family: Family) -> bool:
+        """True if one of the family's literals stands in the text."""
+        searched = self._solid if family.solid else self._words
+        return any(literal in searched for literal in family.literals)
 
     def starts(self, family: Family) -> Sequence[int]:
         """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
