@@ -50,7 +50,7 @@ def _pass(text: str, families: Sequence[Family], counts: Counter[str]) -> tuple[
     possible: list[Family] = []
     for family in families:
         # A placeholder parts what stood around it: it brings up no literal but its own, though it may bare one.
-        if (held := seen.holds(family)) or family in _IN_PLACEHOLDERS:
+        if (held := seen.literals(family)) or family in _IN_PLACEHOLDERS:
             possible.append(family)
         starts = seen.starts(family) if held else ()
         for pattern in family.patterns if starts else ():
@@ -97,15 +97,14 @@ class _Seen:
     def _solid(self) -> str:
         return "\n".join(SOLID.findall(self._words))
 
-    def holds(self, family: Family) -> bool:
-        """True if one of the family's literals stands in the text."""
+    def literals(self, family: Family) -> list[str]:
+        """Those of the family's literals that stand in the text."""
         searched = self._solid if family.solid else self._words
-        return any(literal in searched for literal in family.literals)
+        return [literal for literal in family.literals if literal in searched]
 
     def starts(self, family: Family) -> Sequence[int]:
         """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
-        searched = self._solid if family.solid else self._words
-        literals = [literal for literal in family.literals if literal in searched]
+        literals = self.literals(family)
         before = family.before
         # A letter that is two when lowered shifts all behind it.
         if literals and (before is None or len(self._lowered) != len(self.text)):
