@@ -345,11 +345,11 @@ async def test_many_who_ask_the_same_share_one_answer(nele, ask, recall, cache):
     """A cold scope and an impatient client must not become a stampede on Postgres."""
     await nele.tell("crm", "runs_on_port", "8080")
     looked, made, all_asked = [], [], asyncio.Event()
-    get, fresh = cache.get, recall._fresh
+    look, fresh = cache.look, recall._fresh
 
-    async def counted(key):
-        found = await get(key)
-        looked.append(key)
+    async def counted(*args):
+        found = await look(*args)
+        looked.append(args)
         if len(looked) == 10:
             all_asked.set()
         return found
@@ -359,7 +359,7 @@ async def test_many_who_ask_the_same_share_one_answer(nele, ask, recall, cache):
         await all_asked.wait()
         return await fresh(*args)
 
-    cache.get, recall._fresh = counted, held
+    cache.look, recall._fresh = counted, held
     answers = await asyncio.gather(*(ask("which port does the crm run on?") for _ in range(10)))
     assert {answer.rung for answer in answers} == {Rung.SQL}
     assert len(made) == 1
