@@ -22,7 +22,7 @@ log = logging.getLogger("nextlevel.shortterm")
 T = TypeVar("T")
 
 FILE = "shortterm.db"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_S = 5.0
 """How long a write waits for another process's; theirs take milliseconds."""
 
@@ -227,7 +227,7 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-_STEPS = {0: "schema.sql", 1: "upgrade_1.sql"}
+_STEPS = {0: "schema.sql", 1: "upgrade_1.sql", 2: "upgrade_2.sql"}
 """The script for a file of each version that is not today's."""
 
 
@@ -235,7 +235,7 @@ def _bring_up(connection: sqlite3.Connection) -> None:
     """Two processes may come here at once: the second finds it done."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if (script := _STEPS.get(_version(connection))) is not None:
+        while (script := _STEPS.get(_version(connection))) is not None:
             for statement in _statements(Path(__file__).with_name(script).read_text(encoding="utf-8")):
                 connection.execute(statement)
         connection.execute("COMMIT")

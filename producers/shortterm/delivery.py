@@ -6,14 +6,16 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nextlevel.errors import QueueUnreachable
-from nextlevel.event import BULK_STREAM, STREAM, packed
+from nextlevel.event import BULK_STREAM, STREAM
 from nextlevel.wire.resp import Redis
 
 from . import receipts, sql
 from .database import Database
 from .identity import adopt, forked
+from .kept import Kept, fields
 
 STREAM_LIMIT = 50_000
 """Above so many entries ingest is far behind; turns then wait here, where they are safe, and not in Redis's memory."""
@@ -29,9 +31,9 @@ class Drained:
     waiting: int
 
 
-def entry(lane: str, event: str) -> tuple[str, dict[str, bytes]]:
+def entry(lane: str, event: Kept) -> tuple[str, dict[str, bytes]]:
     """The stream and the fields for one event of the outbox."""
-    return (STREAM if lane == "live" else BULK_STREAM), packed(event.encode("utf-8"))
+    return (STREAM if lane == "live" else BULK_STREAM), fields(event)
 
 
 def drain(database: Database, redis: Redis, *, rows: int = 100, budget_s: float = 0.05) -> Drained:
@@ -81,7 +83,7 @@ def settle(database: Database, redis: Redis, *, timeout_s: float) -> None:
         raise QueueUnreachable(f"{depth} turns wait in Redis; more are kept here until ingest has caught up")
 
 
-def claim(database: Database, limit: int) -> Sequence[Mapping[str, object]]:
+def claim(database: Database, limit: int) -> Sequence[Mapping[str, Any]]:
     """Take what is due, oldest first, and note that it is being sent: another drainer leaves it alone for 30 s."""
     with database.transaction(lasting=False) as connection:
         now = time.time()
@@ -90,14 +92,14 @@ def claim(database: Database, limit: int) -> Sequence[Mapping[str, object]]:
     return [dict(row) for row in due]
 
 
-def release(connection: sqlite3.Connection, claimed: Sequence[Mapping[str, object]]) -> None:
+def release(connection: sqlite3.Connection, claimed: Sequence[Mapping[str, Any]]) -> None:
     connection.executemany(sql.RELEASE, [{"row": row["row"]} for row in claimed])
 
 
-def _send(database: Database, redis: Redis, claimed: Sequence[Mapping[str, object]], *, timeout_s: float) -> None:
+def _send(database: Database, redis: Redis, claimed: Sequence[Mapping[str, Any]], *, timeout_s: float) -> None:
     commands: list[list[bytes | str]] = []
     for row in claimed:
-        stream, fields = entry(str(row["lane"]), str(row["event"]))
+        stream, fields = entry(row["lane"], row["event"])
         commands.append(["XADD", stream, "*", *(part for field in fields.items() for part in field)])
     try:
         redis.pipeline(commands, timeout_s=timeout_s)

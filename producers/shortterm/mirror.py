@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from . import sql
 from .database import Database
+from .kept import opened
 from .outbox import Draft, retraction, write
 
 
@@ -18,7 +19,7 @@ def ever_mirrored(database: Database) -> set[str]:
         ShortTermUnavailable: tier 2 can't be read.
     """
     with database.reading() as connection:
-        return {str(row["entry"]) for row in connection.execute(sql.MIRRORED_ENTRIES)}
+        return {json.loads(opened(row["event"]))["user_text"] for row in connection.execute(sql.MIRRORED_ENTRIES)}
 
 
 def mirror(database: Database, draft: Draft, target: str, entries: Sequence[str]) -> tuple[int, int]:

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from nextlevel.errors import MalformedEvent
-from nextlevel.event import MAX_EVENT_BYTES, VERSION, Event, base_install, check, fingerprint, moment
+from nextlevel.event import VERSION, Event, base_install, check, fingerprint, moment
 from nextlevel.lang.tokens import words
 from nextlevel.model import ToolCall
 
 from . import sql
 from .database import BUSY_S, Database
 from .identity import current, take_number
+from .kept import kept
 from .search import hide_in
 
 
@@ -111,7 +111,7 @@ def _event(draft: Draft, *, id: str, fp: str, turn: int) -> Event:
 
 def _insert(connection: sqlite3.Connection, event: Event, *, pair: str, chat: str | None) -> None:
     row = connection.execute(sql.ADD_ROW, columns(event, pair=pair, chat=chat)).lastrowid
-    connection.execute(sql.KEEP_EVENT, {"row": row, "event": serialised(event)})
+    connection.execute(sql.KEEP_EVENT, {"row": row, "event": kept(event)})
     if event.kind in SEARCHED_KINDS:
         connection.execute(sql.ADD_WORDS, {"row": row, **terms(event)})
 
@@ -134,19 +134,6 @@ SEARCHED_KINDS = ("turn", "remember")
 """What a search of tier 2 finds: what was said, and what is to be remembered but may not be stored yet."""
 
 _COLUMNS = ("install", "seq", "fp", "kind", "lane", "profile", "principal", "session", "turn")
-
-
-def serialised(event: Event) -> str:
-    """The event as JSON.
-
-    Raises:
-        MalformedEvent: larger than an event may be.
-    """
-    text = json.dumps(asdict(event), ensure_ascii=False, separators=(",", ":"))
-    size = len(text.encode("utf-8"))
-    if size > MAX_EVENT_BYTES:
-        raise MalformedEvent("too_large", f"{size} bytes; at most {MAX_EVENT_BYTES}")
-    return text
 
 
 def injected(database: Database, session: str) -> set[bytes]:

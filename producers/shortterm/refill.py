@@ -17,7 +17,8 @@ from nextlevel.event import Event, fingerprint, moment
 
 from . import sql
 from .database import Database
-from .outbox import columns, off_record, serialised, terms
+from .kept import kept
+from .outbox import columns, off_record, terms
 from .rescue import REFILL
 from .retention import KEPT_DAYS, KEPT_SESSIONS
 
@@ -71,7 +72,7 @@ def take(database: Database, asked: Due, page: Sequence[Past], after: str | None
     """
     now = time.time() if now is None else now
     # Cut into words before the transaction, which others wait for.
-    ready = [(past, serialised(past.event), terms(past.event)) for past in page]
+    ready = [(past, kept(past.event), terms(past.event)) for past in page]
     with database.transaction() as connection:
         progress = _progress(connection)
         so_far: Progress = (progress or {}).get(asked.key) or _BEGINNING

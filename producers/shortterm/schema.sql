@@ -1,4 +1,4 @@
--- Tier 2, as of user_version 2. One file for each home of an agent, beside it on its disk.
+-- Tier 2, as of user_version 3. One file for each home of an agent, beside it on its disk.
 
 -- Under which ids turns leave this home. The first is the enrolled one; a copied or restored home gets another, so that
 -- no number is used for two turns.
@@ -41,8 +41,8 @@ CREATE INDEX outbox_pair ON outbox (pair);
 CREATE INDEX outbox_session ON outbox (session, turn);
 CREATE INDEX outbox_held ON outbox (at) WHERE held = 1;
 
--- As it goes on the wire. Apart from its row: SQLite writes a whole row anew for each change of its state, and an event
--- may have megabytes.
+-- JSON, and above 32 KiB the same packed by zlib, a blob then (kept.py). Apart from its row: SQLite writes a whole row
+-- anew for each change of its state, and an event may have megabytes.
 CREATE TABLE events (
   row         INTEGER PRIMARY KEY REFERENCES outbox,
   event       TEXT NOT NULL
@@ -69,4 +69,4 @@ CREATE TABLE notes (
   value       TEXT NOT NULL
 ) WITHOUT ROWID;
 
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;

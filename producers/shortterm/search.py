@@ -15,6 +15,7 @@ from nextlevel.lang.tokens import content_words
 
 from . import sql
 from .database import Database
+from .kept import opened
 
 _RAREST = 8
 FLOOR = 0.4
@@ -83,8 +84,9 @@ def search(
         finally:
             connection.set_progress_handler(None, 0)
     total = sum(weight for weight, _ in weights.values())
-    found = [_found(row, weights, total) for row in rows]
-    return [each for each in found if each.share >= FLOOR][:limit]
+    shares = [(row, round(_share(row, weights) / total, 3)) for row in rows]
+    enough = [(row, share) for row, share in shares if share >= FLOOR]
+    return [_found(row, opened(row["event"]), share) for row, share in enough[:limit]]
 
 
 def recent(
@@ -96,7 +98,7 @@ def recent(
     longest: int = MAX_EVENT_BYTES,
     wait_s: float = 1.0,
 ) -> list[Found]:
-    """The last turns of these sessions, newest first, without those that are hidden or have more than `longest` signs.
+    """The last turns of these sessions that are not hidden, newest first; of these, those of at most `longest` signs.
 
     Raises:
         ShortTermUnavailable: tier 2 can't be read, or not within about `wait_s` seconds.
@@ -105,11 +107,8 @@ def recent(
     asked = {"sessions": json.dumps(list(sessions)), "limit": limit, "longest": longest, **whose}
     with database.reading(wait_s=wait_s) as connection:
         rows = connection.execute(sql.RECENT, asked).fetchall()
-    found = []
-    for row in rows:
-        event = json.loads(row["event"])
-        found.append(Found(row["id"], row["session"], event["at"], event["user_text"], event["assistant_text"], 1.0))
-    return found
+    texts = ((row, opened(row["event"])) for row in rows)
+    return [_found(row, text, 1.0) for row, text in texts if len(text) <= longest]
 
 
 def hide(database: Database, turns: Iterable[str]) -> None:
@@ -166,8 +165,11 @@ def _quoted(terms: Iterable[str]) -> list[str]:
     return ['"' + term.replace('"', '""') + '"' for term in terms]
 
 
-def _found(row: sqlite3.Row, weights: dict[str, tuple[float, int]], total: float) -> Found:
-    event = json.loads(row["event"])
+def _share(row: sqlite3.Row, weights: dict[str, tuple[float, int]]) -> float:
     held = {*row["user_words"].split(), *row["assistant_words"].split()}
-    share = sum(weight for term, (weight, _) in weights.items() if term in held) / total
-    return Found(row["id"], row["session"], event["at"], event["user_text"], event["assistant_text"], round(share, 3))
+    return sum(weight for term, (weight, _) in weights.items() if term in held)
+
+
+def _found(row: sqlite3.Row, text: str, share: float) -> Found:
+    event = json.loads(text)
+    return Found(row["id"], row["session"], event["at"], event["user_text"], event["assistant_text"], share)

@@ -82,9 +82,7 @@ DELETE FROM words WHERE rowid IN (
 
 # ---- the host's own memory
 
-MIRRORED_ENTRIES = """
-SELECT json_extract(event, '$.user_text') AS entry FROM outbox JOIN events USING (row) WHERE kind = 'core_write'
-"""
+MIRRORED_ENTRIES = "SELECT event FROM outbox JOIN events USING (row) WHERE kind = 'core_write'"
 
 # ---- search
 

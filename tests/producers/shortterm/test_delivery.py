@@ -67,6 +67,14 @@ def test_turns_reach_the_stream_in_the_order_they_were_said(tier2: Database, cli
     assert ["published"] * 3 == states(tier2)
 
 
+def test_a_large_turn_arrives_as_it_was_said(tier2: Database, client: Client, redis: Redis) -> None:
+    """It is kept packed, and packed it goes on the wire."""
+    text = "Zeile für Zeile " * 10_000
+    say(tier2, text)
+    delivery.drain(tier2, redis, budget_s=5)
+    assert ([text], [{b"z"}]) == (on_stream(client), [set(fields) for _, fields in client.xrange("nl:turns")])
+
+
 def test_a_backfill_has_a_stream_of_its_own(tier2: Database, client: Client, redis: Redis) -> None:
     """A long import must not stand before what is said now."""
     append(tier2, Draft(session="s1", at="2026-06-01T09:00:00+02:00", user_text="old", lane="backfill"))

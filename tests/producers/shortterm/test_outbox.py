@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from nextlevel.errors import MalformedEvent, Misconfigured, ShortTermUnavailable
-from nextlevel.event import check
+from nextlevel.event import COMPRESS_ABOVE_BYTES, MAX_EVENT_BYTES, check, decode
 from nextlevel.producers.shortterm.database import Database, journal
+from nextlevel.producers.shortterm.kept import fields, opened
 from nextlevel.producers.shortterm.outbox import Draft, append, counts, injected
+from nextlevel.producers.shortterm.search import Reader, search
 
 OpenTier2 = Callable[..., Database]
 
@@ -245,6 +247,37 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(
     new = open_tier2(tmp_path / "new")
     append(new, turn("x"))
     assert _tables(new) == _tables(tier2)
+
+
+def test_a_file_of_the_second_version_keeps_its_large_turns(tier2: Database) -> None:
+    """It held them as text: they still are sent, packed by then, and found."""
+    large = "the api runs on port 8080; " + "x " * COMPRESS_ABOVE_BYTES
+    append(tier2, turn(large))
+    with tier2.reading() as connection:
+        text = opened(rows(tier2)[0]["event"])
+        connection.execute("UPDATE events SET event = ?", [text])
+        connection.execute("PRAGMA user_version = 2")
+    tier2.close()
+    [row] = rows(tier2)
+    assert isinstance(row["event"], str)
+    assert large == decode({name.encode(): value for name, value in fields(row["event"]).items()}).user_text
+    assert [large] == [each.user_text for each in search(tier2, "api port", 5, reader=Reader())]
+
+
+def test_a_large_turn_is_kept_packed(tier2: Database) -> None:
+    """A megabyte is written twice, into the journal and into the file, while the host waits."""
+    append(tier2, turn("small"))
+    append(tier2, turn("large " + "log line of a tool " * 50_000))
+    small, large = (row["event"] for row in rows(tier2))
+    assert ("small", True) == (json.loads(small)["user_text"], len(large) < 50_000)
+    assert json.loads(opened(large))["user_text"].startswith("large log line of a tool")
+
+
+def test_an_event_larger_than_one_may_be_is_refused(tier2: Database) -> None:
+    """By what it has as JSON: packed it would pass, and ingest would quarantine it."""
+    with pytest.raises(MalformedEvent, match="too_large"):
+        append(tier2, turn("x " * MAX_EVENT_BYTES))
+    assert [] == rows(tier2)
 
 
 def _tables(database: Database) -> dict[str, tuple[list[tuple[object, ...]], set[str]]]:

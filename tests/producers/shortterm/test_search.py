@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from nextlevel.producers.shortterm.database import Database
 from nextlevel.producers.shortterm.outbox import Draft, append
 from nextlevel.producers.shortterm.retention import prune, prune_when_due
-from nextlevel.producers.shortterm.search import FLOOR, Reader, hide, needed, search
+from nextlevel.producers.shortterm.search import FLOOR, Reader, hide, needed, recent, search
 
 ME = Reader("default", "local")
 
@@ -91,6 +92,15 @@ def test_a_group_sees_what_was_said_in_that_group_only(tier2: Database) -> None:
     say(tier2, "the party is on friday", principal="telegram:1", chat="telegram:g1")
     say(tier2, "the party is a surprise", principal="telegram:1")
     assert ["the party is on friday"] == found(tier2, "party", Reader("default", "telegram:2", "telegram:g1"))
+
+
+def test_the_last_turns_come_newest_first_and_none_that_is_too_long(tier2: Database) -> None:
+    """How long it is as text: packed, a long one is short."""
+    for text in ("first", "long " * 20_000, "random " + os.urandom(20_000).hex(), "last"):
+        say(tier2, text)
+    turns = recent(tier2, ["s1"], 4, reader=ME, longest=40_000)
+    assert ["last", "first"] == [each.user_text for each in turns]
+    assert ["last", "random", "long"] == [each.user_text.split()[0] for each in recent(tier2, ["s1"], 3, reader=ME)]
 
 
 def test_the_last_turns_of_the_session_are_left_out(told: Database) -> None:
