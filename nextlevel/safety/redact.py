@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
+import copy
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .secret_patterns import FAMILIES, KINDS, SOLID, Family, Pattern
+from .secret_patterns import FAMILIES, Family, Pattern
 
 _GROUPS = ("secret", "dq", "sq", "bt")
 _PLACEHOLDER = "[redacted:"
@@ -35,30 +35,24 @@ def redact(text: str) -> Redacted:
     'postgres://app:[redacted:connection_string]@db/shop'
     """
     counts: Counter[str] = Counter()
-    families: Sequence[Family] = FAMILIES
     for _ in range(_MOST_PASSES):
-        found, families = _pass(text, families, counts)
+        found = _pass(text, counts)
         if found == text:
             break
         text = found
     return Redacted(text, dict(counts))
 
 
-def _pass(text: str, families: Sequence[Family], counts: Counter[str]) -> tuple[str, list[Family]]:
-    """The text without what these families find, and those of them that may find more in it."""
+def _pass(text: str, counts: Counter[str]) -> str:
     seen = _Seen(text)
-    possible: list[Family] = []
-    for family in families:
-        # A placeholder parts what stood around it: it brings up no literal but its own, though it may bare one.
-        if (held := seen.literals(family)) or family in _IN_PLACEHOLDERS:
-            possible.append(family)
-        starts = seen.starts(family) if held else ()
+    for family in seen.literals:
+        starts = seen.starts(family)
         for pattern in family.patterns if starts else ():
             changed = _replaced(seen.text, _matches(seen.text, starts, pattern), _replacer(pattern, counts))
             if changed is not seen.text:
-                seen = _Seen(changed)
+                seen = seen.after(changed)
                 starts = seen.starts(family)
-    return seen.text, possible
+    return seen.text
 
 
 def matches(text: str, family: Family, pattern: Pattern) -> list[re.Match[str]]:
@@ -78,33 +72,51 @@ def _matches(text: str, starts: Iterable[int], pattern: Pattern) -> Iterator[re.
 
 
 _ANYWHERE = range(1)
-_IN_PLACEHOLDERS = frozenset(
-    family
-    for family in FAMILIES
-    if any(literal in f"{_PLACEHOLDER}{kind}]" for literal in family.literals for kind in KINDS)
-)
+_DIGITS, _PARTING = b"0123456789", b" -"
+_AS_DIGITS = bytes(ord("0" if byte in _DIGITS else "x") for byte in range(256))
+
+
+def _without_digits(raw: bytes) -> bytes:
+    """What holds a literal still does so when both have lost their digits; and the words of a log become few."""
+    return raw.translate(None, _DIGITS)
+
+
+def _sought() -> Iterator[tuple[bytes, bool, str, Family]]:
+    for family in FAMILIES:
+        for literal in family.literals:
+            raw = literal.encode("utf-8")
+            yield (raw if family.digits else _without_digits(raw)), family.digits, literal, family
+
+
+_SOUGHT = tuple(_sought())
+"""What is sought for each literal, and whether in the text's rows of digits, else in its words."""
 
 
 class _Seen:
-    """A text as it is searched for literals: in lower case, each word once, and of those what can hold a token."""
+    """A text as it is searched for literals: in lower case, each word once, and words that differ in digits as one."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._lowered = text.lower()
-        self._words = "\n".join(set(self._lowered.split()))
+        raw = self._lowered.encode("utf-8", "surrogatepass")
+        words = b"\n".join(set(_without_digits(raw).split()))
+        digits = raw.translate(_AS_DIGITS, _PARTING)
+        searched = (words, digits)
+        found = [(literal, family) for sought, where, literal, family in _SOUGHT if sought in searched[where]]
+        self.literals: dict[Family, list[str]] = {}
+        """Of each family that can match, those literals that may stand in the text."""
+        for literal, family in found:
+            self.literals.setdefault(family, []).append(literal)
 
-    @functools.cached_property
-    def _solid(self) -> str:
-        return "\n".join(SOLID.findall(self._words))
-
-    def literals(self, family: Family) -> list[str]:
-        """Those of the family's literals that stand in the text."""
-        searched = self._solid if family.solid else self._words
-        return [literal for literal in family.literals if literal in searched]
+    def after(self, text: str) -> _Seen:
+        """The same with a secret taken out. What its placeholder brings up, the next pass looks for."""
+        seen = copy.copy(self)
+        seen.text, seen._lowered = text, text.lower()
+        return seen
 
     def starts(self, family: Family) -> Sequence[int]:
         """Where a match of the family can begin, in order; `_ANYWHERE` where only the pattern itself can tell."""
-        literals = self.literals(family)
+        literals = self.literals.get(family, [])
         before = family.before
         # A letter that is two when lowered shifts all behind it.
         if literals and (before is None or len(self._lowered) != len(self.text)):

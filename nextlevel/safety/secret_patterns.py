@@ -27,38 +27,39 @@ class Pattern:
 class Family:
     """Patterns that can only match where one of `literals` (lower case) stands in the lower-cased text.
 
-    A match begins at one of the literals or up to `before` characters ahead of it; None: anywhere. A `solid` one lies
-    within one run of `SOLID`, its literal too. `opens` is what each match begins with, where many patterns share that.
-    No literal has white space in it.
+    A match begins at one of the literals or up to `before` characters ahead of it; None: anywhere. `opens` is what each
+    match begins with, where many patterns share that. `digits`: its literal is a row of digits, whichever they are and
+    with blanks and hyphens between them. No literal has white space in it.
     """
 
     literals: tuple[str, ...]
     patterns: tuple[Pattern, ...]
     before: int | None = 0
-    solid: bool = False
     opens: re.Pattern[str] | None = None
-
-
-SOLID = re.compile(r"[0-9a-z_.=+/:-]{12,}")
-"""In lower-cased text: runs that are long enough for a token, and little of most texts."""
+    digits: bool = False
 
 
 def _token(kind: str, literal: str, body: str, *, before: int = 0) -> Family:
     """A token with a fixed part, such as `ghp_…`."""
-    return Family((literal.lower(),), (Pattern(kind, re.compile(_WORD_START + body + _WORD_END)),), before, solid=True)
+    return Family((literal.lower(),), (Pattern(kind, re.compile(_WORD_START + body + _WORD_END)),), before)
 
 
 def _family(
-    kind: str, literals: tuple[str, ...], regex: str, judge: str | None = None, *, before: int | None = 0
+    kind: str,
+    literals: tuple[str, ...],
+    regex: str,
+    judge: str | None = None,
+    *,
+    before: int | None = 0,
+    digits: bool = False,
 ) -> Family:
-    return Family(literals, (Pattern(kind, re.compile(regex, re.IGNORECASE), judge),), before)
+    return Family(literals, (Pattern(kind, re.compile(regex, re.IGNORECASE), judge),), before, digits=digits)
 
 
 _TOKENS = (
     Family(
         ("akia", "asia", "abia", "acca"),
         (Pattern("aws_access_key", re.compile(_WORD_START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}" + _WORD_END)),),
-        solid=True,
     ),
     _token("google_api_key", "AIza", r"AIza[0-9A-Za-z_-]{33,40}"),
     _token("google_oauth", "GOCSPX-", r"GOCSPX-[0-9A-Za-z_-]{20,60}"),
@@ -128,7 +129,6 @@ _TOKENS = (
             ),
         ),
         before=16,
-        solid=True,
     ),
 )
 
@@ -201,11 +201,12 @@ _STRUCTURED = (
     ),
     _family(
         "payment_card",
-        tuple("23456"),
+        ("0" * 13,),
         # A digit first, then what may not stand before it: so that all else is skipped fast.
         r"[0-9](?<![\w.-][0-9])(?:[ -]?[0-9]){12,18}(?![\w-]|\.[0-9])",
         judge="card_number",
         before=None,
+        digits=True,
     ),
     _family(
         "card_code", ("cvv", "cvc"), r"\b(?:cvv2?|cvc2?)\b[\s:=]{0,3}(?:(?:is|ist|är|to)\s)?(?P<secret>[0-9]{3,4})\b"
@@ -285,19 +286,11 @@ _ANNOUNCED = (
         opens=re.compile(f"{_PASSWORD}|{_PASS}", re.IGNORECASE),
     ),
     Family(
+        # What such a word begins with: "key" itself would have every start of "Valkey" looked at.
         (
-            "key",
-            "secret",
-            "token",
-            "cred",
-            "schlüssel",
-            "geheimnis",
-            "nyckel",
-            "klucz",
-            "sekret",
-            "codes",
-            "code",
-            "webhook",
+            *("api", "access", "auth", "refresh", "session", "bearer", "bot", "personal", "secret", "private"),
+            *("signing", "encryption", "deploy", "licen", "account", "client", "token", "cred", "recovery", "backup"),
+            *("nyckel", "klucz", "sekret", "webhook", "schlüssel", "geheimnis", "zugangs"),
         ),
         (
             _announced("secret", _KEY, _ASSIGNED, "token_like"),
@@ -309,7 +302,6 @@ _ANNOUNCED = (
                 "random",
             ),
         ),
-        before=len("encryption access "),
         opens=re.compile(_KEY, re.IGNORECASE),
     ),
     _family(
