@@ -66,8 +66,9 @@ def main() -> None:
             for text in session["messages"]:
                 before = len(model.requests)
                 history = agent.run_conversation(text, conversation_history=history)["messages"]
+                # The host's own review of the memory, after every tenth turn, may ask the model meanwhile.
                 asked = [_last(request) for request in model.requests[before:] if request.get("tools")]
-                wire.setdefault(session["id"], []).append(asked[0] if asked else "")
+                wire.setdefault(session["id"], []).append(next((each for each in asked if text in each), ""))
                 agent._memory_manager.flush_pending(timeout=30)  # as if a person read the answer before going on
             agent.shutdown_memory_provider(agent._session_messages)
     print(json.dumps(wire, ensure_ascii=False), file=real_stdout, flush=True)
