@@ -208,15 +208,13 @@ class Up:
 
 async def _up(settings: Settings) -> Up:
     code = f"""
-import asyncio, signal
+import asyncio
 from functools import partial
 from nextlevel.ops.up.parts import RoleSpec
 from nextlevel.ops.up.tree import run
 from nextlevel.settings import load
 
 tell = partial(print, flush=True)
-for number in (signal.SIGINT, signal.SIGHUP):  # behind nohup or & they are ignored, and so they would be here
-    signal.signal(number, signal.SIG_DFL)
 raise SystemExit(asyncio.run(run(load(), progress=tell, on_ready=lambda _: tell("ready"), roles={ROLES!r})))
 """
     process = await asyncio.create_subprocess_exec(
