@@ -100,6 +100,15 @@ def encode(event: Event) -> dict[str, bytes]:
     """The fields of one stream entry.
 
     Raises:
+        MalformedEvent: as `serialised`.
+    """
+    return packed(serialised(event))
+
+
+def serialised(event: Event) -> bytes:
+    """The event as JSON.
+
+    Raises:
         MalformedEvent: larger than 4 MiB, or text that is not valid Unicode (a lone surrogate).
     """
     try:
@@ -108,7 +117,7 @@ def encode(event: Event) -> dict[str, bytes]:
         raise MalformedEvent("broken_unicode", str(error)) from error
     if len(raw) > MAX_EVENT_BYTES:
         raise MalformedEvent("too_large", f"{len(raw)} bytes; at most {MAX_EVENT_BYTES}")
-    return packed(raw)
+    return raw
 
 
 def packed(raw: bytes) -> dict[str, bytes]:
@@ -121,9 +130,27 @@ def deflated(raw: bytes) -> bytes:
     return zlib.compress(raw, 3)
 
 
-def on_wire(deflated: bytes) -> dict[str, bytes]:
+def inflated(body: bytes) -> bytes:
+    """The JSON that was packed. Bounded: a few kilobytes can unpack to gigabytes.
+
+    Raises:
+        MalformedEvent: larger than an event may be, or not what zlib packed.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        raw = unpacker.decompress(body, MAX_EVENT_BYTES + 1)
+    except zlib.error as error:
+        raise MalformedEvent("bad_compression", str(error)[:200]) from error
+    if len(raw) > MAX_EVENT_BYTES:
+        raise MalformedEvent("too_large", f"more than {MAX_EVENT_BYTES} bytes unpacked")
+    if not unpacker.eof:
+        raise MalformedEvent("bad_compression", "the packed text ends too early")
+    return raw
+
+
+def on_wire(body: bytes) -> dict[str, bytes]:
     """The fields of one stream entry for an event that already is packed."""
-    return {"z": base64.b64encode(deflated)}
+    return {"z": base64.b64encode(body)}
 
 
 def decode(fields: Mapping[bytes, bytes]) -> Event:
@@ -218,7 +245,7 @@ def _raw(fields: Mapping[bytes, bytes]) -> bytes:
     if b"e" in fields:
         return fields[b"e"]
     if b"z" in fields:
-        return _inflate(fields[b"z"])
+        return _from_wire(fields[b"z"])
     raise MalformedEvent("no_event", f"no field e or z, only {sorted(fields)!r}"[:200])
 
 
@@ -241,18 +268,12 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is not JSON")  # Python reads and writes NaN and Infinity; Postgres refuses them
 
 
-def _inflate(packed: bytes) -> bytes:
-    # Bounded: a few kilobytes can unpack to gigabytes.
-    unpacker = zlib.decompressobj()
+def _from_wire(field: bytes) -> bytes:
     try:
-        raw = unpacker.decompress(base64.b64decode(packed, validate=True), MAX_EVENT_BYTES + 1)
-    except (zlib.error, binascii.Error, ValueError) as error:
+        body = base64.b64decode(field, validate=True)
+    except (binascii.Error, ValueError) as error:
         raise MalformedEvent("bad_compression", str(error)[:200]) from error
-    if len(raw) > MAX_EVENT_BYTES:
-        raise MalformedEvent("too_large", f"more than {MAX_EVENT_BYTES} bytes unpacked")
-    if not unpacker.eof:
-        raise MalformedEvent("bad_compression", "the packed text ends too early")
-    return raw
+    return inflated(body)
 
 
 def _text(document: Mapping[str, Any], name: str, *, limit: int | None = None, empty: bool = False) -> str:

@@ -330,4 +330,3 @@ _ANNOUNCED = (
 )
 
 FAMILIES: tuple[Family, ...] = _TOKENS + _STRUCTURED + _ANNOUNCED
-KINDS: frozenset[str] = frozenset(pattern.kind for family in FAMILIES for pattern in family.patterns)

@@ -15,7 +15,7 @@ from nextlevel.wire.resp import Redis
 from . import receipts, sql
 from .database import Database
 from .identity import adopt, forked
-from .kept import Kept, fields
+from .kept import Kept, entry_fields
 
 STREAM_LIMIT = 50_000
 """Above so many entries ingest is far behind; turns then wait here, where they are safe, and not in Redis's memory."""
@@ -33,7 +33,7 @@ class Drained:
 
 def entry(lane: str, event: Kept) -> tuple[str, dict[str, bytes]]:
     """The stream and the fields for one event of the outbox."""
-    return (STREAM if lane == "live" else BULK_STREAM), fields(event)
+    return (STREAM if lane == "live" else BULK_STREAM), entry_fields(event)
 
 
 def drain(database: Database, redis: Redis, *, rows: int = 100, budget_s: float = 0.05) -> Drained:

@@ -6,12 +6,7 @@ without took a busy disk up to 600, with the host waiting.
 
 from __future__ import annotations
 
-import json
-import zlib
-from dataclasses import asdict
-
-from nextlevel.errors import MalformedEvent
-from nextlevel.event import COMPRESS_ABOVE_BYTES, MAX_EVENT_BYTES, Event, deflated, on_wire, packed
+from nextlevel.event import COMPRESS_ABOVE_BYTES, Event, deflated, inflated, on_wire, packed, serialised
 
 Kept = str | bytes
 """JSON as text, or the same packed. Files that an earlier version began hold large ones as text, too."""
@@ -23,18 +18,19 @@ def kept(event: Event) -> Kept:
     Raises:
         MalformedEvent: larger than an event may be.
     """
-    text = json.dumps(asdict(event), ensure_ascii=False, separators=(",", ":"))
-    raw = text.encode("utf-8")
-    if len(raw) > MAX_EVENT_BYTES:
-        raise MalformedEvent("too_large", f"{len(raw)} bytes; at most {MAX_EVENT_BYTES}")
-    return deflated(raw) if len(raw) > COMPRESS_ABOVE_BYTES else text
+    raw = serialised(event)
+    return deflated(raw) if len(raw) > COMPRESS_ABOVE_BYTES else raw.decode("utf-8")
 
 
 def opened(stored: Kept) -> str:
-    """The event's JSON."""
-    return stored if isinstance(stored, str) else zlib.decompress(stored).decode("utf-8")
+    """The event's JSON.
+
+    Raises:
+        MalformedEvent: what was packed can't be unpacked.
+    """
+    return stored if isinstance(stored, str) else inflated(stored).decode("utf-8")
 
 
-def fields(stored: Kept) -> dict[str, bytes]:
+def entry_fields(stored: Kept) -> dict[str, bytes]:
     """The fields of its stream entry."""
     return packed(stored.encode("utf-8")) if isinstance(stored, str) else on_wire(stored)

@@ -107,7 +107,7 @@ SELECT o.install || ':' || o.seq AS id, o.session, o.turn, e.event, w.user_words
   FROM best JOIN outbox AS o USING (row) JOIN words AS w ON w.rowid = o.row JOIN events AS e ON e.row = o.row
  ORDER BY best.rank
 """
-# Newest first, as the same reader may see them.
+# Newest first, as the same reader may see them. What is too long even packed is not read.
 RECENT = """
 SELECT o.install || ':' || o.seq AS id, o.session, e.event
   FROM outbox AS o JOIN words AS w ON w.rowid = o.row JOIN events AS e ON e.row = o.row

@@ -18,7 +18,7 @@ import pytest
 from nextlevel.errors import MalformedEvent, Misconfigured, ShortTermUnavailable
 from nextlevel.event import COMPRESS_ABOVE_BYTES, MAX_EVENT_BYTES, check, decode
 from nextlevel.producers.shortterm.database import Database, journal
-from nextlevel.producers.shortterm.kept import fields, opened
+from nextlevel.producers.shortterm.kept import entry_fields, opened
 from nextlevel.producers.shortterm.outbox import Draft, append, counts, injected
 from nextlevel.producers.shortterm.search import Reader, search
 
@@ -260,7 +260,7 @@ def test_a_file_of_the_second_version_keeps_its_large_turns(tier2: Database) -> 
     tier2.close()
     [row] = rows(tier2)
     assert isinstance(row["event"], str)
-    assert large == decode({name.encode(): value for name, value in fields(row["event"]).items()}).user_text
+    assert large == decode({name.encode(): value for name, value in entry_fields(row["event"]).items()}).user_text
     assert [large] == [each.user_text for each in search(tier2, "api port", 5, reader=Reader())]
 
 
