@@ -51,12 +51,8 @@ def words(text: str) -> list[str]:
     ['デー', 'ータ']
     """
     found: list[str] = []
-    for match in WORD.finditer(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))):
-        run = match[0]
-        if _CJK_RUN.match(run):
-            found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
-        else:
-            found += _terms(run)
+    for token in text.split():
+        found += _terms(token) if len(token) <= LONGEST_WORD else _split(token)
     return found
 
 
@@ -88,15 +84,30 @@ def stop_words(language: str | None = None) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=16_384)
-def _terms(run: str) -> tuple[str, ...]:
-    """The terms of one run: whole, then the parts where there are several."""
+@lru_cache(maxsize=32_768)
+def _terms(token: str) -> tuple[str, ...]:
+    """The terms of what stands between two spaces, where it is short: people say few words, over and over."""
+    return tuple(_split(token))
+
+
+def _split(token: str) -> list[str]:
+    found: list[str] = []
+    for run in WORD.findall(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", token))):
+        if _CJK_RUN.match(run):
+            found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+        else:
+            found += _of_identifier(run)
+    return found
+
+
+def _of_identifier(run: str) -> list[str]:
+    """The whole, then the parts where there are several."""
     parts = [part for piece in _PARTS.split(run) for part in _HUMP.split(piece) if part]
     whole = fold(run)[:LONGEST_WORD]
     pieces = [piece for part in parts for piece in fold(part).split("_") if piece]
     if len(pieces) <= 1:
-        return (stem(whole),)
-    return (whole, *(stem(piece)[:LONGEST_WORD] for piece in pieces))
+        return [stem(whole)]
+    return [whole, *(stem(piece)[:LONGEST_WORD] for piece in pieces)]
 
 
 def stem(word: str) -> str:
