@@ -41,7 +41,7 @@ async def compose(conn: Connection, scope: Scope, *, project: str | None, sessio
     sessions = await stored.sessions(conn, scope, but=session, limit=_SESSIONS)
     project = project or last_project(sessions)
     ids = await stored.rules(conn, scope, as_of=None, limit=_RULES)
-    rules = [each.block for each in await search.bodies(conn, scope, ids, "")]
+    rules = [each.block for each in await search.bodies(conn, scope, ids, None)]
     states = await stored.states(conn, scope, project, limit=_STATES_LOOKED_AT) if project else []
     left = MOST_TOKENS - estimate_tokens(HEADER)
     lines: list[str] = []

@@ -38,7 +38,7 @@ async def find(
     async with db.memory(scope) as conn:
         heard = in_measure(await hear(library, conn, scope, sought, vector, model, as_of), measures)
         evident = [each for each in heard if each.coverage >= _COVERAGE or (each.lift or 0) >= _LIFT][:_MOST]
-        texts = await library.texts(conn, scope, [each.passage.turn_id for each in evident])
+        texts = await library.texts(conn, scope, [each.passage.turn_id for each in evident]) if evident else {}
     usable = [each for each in evident if each.passage.turn_id in texts]
     return [
         _item(each, texts[each.passage.turn_id], score) for each, score in zip(usable, past.scores(usable), strict=True)

@@ -16,14 +16,14 @@ from nextlevel.store.search import Nearest
 from .indexed import hear
 from .names import Names
 from .passages import Heard, Sought
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry, Worded
 
 
 @dataclass(frozen=True, slots=True)
 class ColdScope:
-    """A `Source` in which each question is a transaction of its own, so that none is held while a model thinks.
+    """A `Source` in which each channel is a transaction of its own, so that none is held while a model thinks.
 
-    It serves one query, and holds what was read for it.
+    It serves one query. A channel reads the blocks that it finds, but for those that another has found before it.
     """
 
     db: Database
@@ -31,53 +31,68 @@ class ColdScope:
     model: str
     as_of: datetime | None
     known_at: datetime | None = None
+    _found: set[UUID] = field(default_factory=set)
     _held: dict[UUID, Entry] = field(default_factory=dict)
+    _cosines: dict[UUID, float] = field(default_factory=dict)
 
-    async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
+    async def by_words(self, words: Collection[str]) -> Worded:
         async with self.db.memory(self.scope) as conn:
-            return await search.word_weights(conn, words), await search.size(conn)
-
-    async def by_words(self, words: Collection[str]) -> list[UUID]:
-        async with self.db.memory(self.scope) as conn:
-            return await search.by_words(
+            weights, blocks = await search.weigh(conn, words)
+            found = await search.by_words(
                 conn, self.scope, words, as_of=self.as_of, known_at=self.known_at, limit=BY_WORDS
             )
+            await self._hold(conn, found)
+        return Worded(found, weights, blocks)
 
     async def by_vector(self, vector: Vector) -> Nearest:
         async with self.db.memory(self.scope) as conn:
-            return await search.by_vector(
+            nearest = await search.by_vector(
                 conn, self.scope, vector, self.model, as_of=self.as_of, known_at=self.known_at, limit=BY_VECTOR
             )
+            await self._hold(conn, [id for id, _ in nearest.found], vectors=False)
+        self._cosines.update(nearest.found)
+        return nearest
 
     async def named(self, names: Collection[str], said: Collection[str]) -> list[tuple[str, UUID]]:
         async with self.db.memory(self.scope) as conn:
-            known = [*await search.named(conn, self.scope, names), *await search.names_of_merged(conn, self.scope)]
-            found = Names(known).find(names, said)
-            spoken_of = await search.spoken_of(conn, self.scope, {entity for _, entity in found})
-        return [(name, entity) for name, entity in found if entity in spoken_of]
+            known = await search.spoken_of(conn, self.scope, names)
+        return Names(known).find(names, said)
 
     async def near(self, entities: Collection[UUID]) -> list[tuple[UUID, int]]:
         async with self.db.memory(self.scope) as conn:
-            return await search.near(
+            around = await search.near(
                 conn, self.scope, entities, as_of=self.as_of, known_at=self.known_at, limit=BY_GRAPH
             )
+            await self._hold(conn, [id for id, _ in around])
+        return around
 
     async def entries(self, ids: Collection[UUID], vector: Vector | None) -> list[tuple[Entry, float | None]]:
-        if lacking := [each for each in ids if each not in self._held]:
-            async with self.db.memory(self.scope) as conn:
-                self._held.update((entry.id, entry) for entry in await self._read(conn, lacking))
+        """Those of the blocks found that are read by now: all, once all channels have answered."""
         found = [self._held[each] for each in ids if each in self._held]
-        return [(entry, _cosine(entry.found.vector, vector)) for entry in found]
+        return [(entry, None if vector is None else self._cosine(entry, vector)) for entry in found]
 
     async def rules(self) -> list[Entry]:
         async with self.db.memory(self.scope) as conn:
             ids = await brief.rules(
                 conn, self.scope, as_of=self.as_of, known_at=self.known_at, explicit=True, limit=RULES
             )
-            return await self._read(conn, ids)
+            return await self._read(conn, ids, vectors=False)
 
-    async def _read(self, conn: Connection, ids: Collection[UUID]) -> list[Entry]:
-        found = await search.bodies(conn, self.scope, ids, self.model)
+    def _cosine(self, entry: Entry, vector: Vector) -> float | None:
+        if entry.id in self._cosines:
+            return self._cosines[entry.id]
+        return None if entry.found.vector is None else float(entry.found.vector @ vector)
+
+    async def _hold(self, conn: Connection, ids: Collection[UUID], *, vectors: bool = True) -> None:
+        """Read blocks, and split them into words, while other channels are still on their way."""
+        lacking = [each for each in ids if each not in self._found]
+        self._found.update(lacking)
+        for entry in await self._read(conn, lacking, vectors=vectors) if lacking else ():
+            entry.split()
+            self._held[entry.id] = entry
+
+    async def _read(self, conn: Connection, ids: Collection[UUID], *, vectors: bool) -> list[Entry]:
+        found = await search.bodies(conn, self.scope, ids, self.model if vectors else None)
         if self.known_at is None:
             return [Entry(each) for each in found]
         known = await search.as_known(conn, self.scope, ids, self.known_at)
@@ -92,7 +107,3 @@ class ColdScope:
             return []
         async with self.db.memory(self.scope) as conn:
             return await hear(passages, conn, self.scope, sought, vector, self.model, self.as_of)
-
-
-def _cosine(one: Vector | None, other: Vector | None) -> float | None:
-    return None if one is None or other is None else float(one @ other)

@@ -61,7 +61,8 @@ def _long_ones(words: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for word in words:
         if len(word) >= _SHORTEST_FORM and word.isalpha():
-            found[word[:_SHORTEST_FORM]] = (*found.get(word[:_SHORTEST_FORM], ()), word)
+            start = word[:_SHORTEST_FORM]
+            found[start] = (*found[start], word) if start in found else (word,)
     return found
 
 

@@ -19,7 +19,7 @@ from nextlevel.store.search import Counted, Found, Head, Nearest
 from .hot_rows import BlockRows, Rows
 from .names import Names
 from .passages import Heard, PassageIndex, Sought
-from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry
+from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, PASSAGES, RAREST, RULES, Entry, Worded
 from .vectors import VectorIndex
 
 
@@ -96,16 +96,14 @@ class HotScope:
         self._vectors.settle()
         self.generations, self.counted = generations, counted
 
-    async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
-        return {word: self._weight(rows) for word, rows in self._listed(words).items()}, len(self)
-
-    async def by_words(self, words: Collection[str]) -> list[UUID]:
+    async def by_words(self, words: Collection[str]) -> Worded:
         listed = self._listed(words)
+        weights = {word: log(1 + len(self) / len(rows)) for word, rows in listed.items()}
         scores = np.zeros(len(self._entries))
         for word in sorted(listed, key=lambda word: (len(listed[word]), word))[:RAREST]:
-            scores[listed[word]] += self._weight(listed[word])
+            scores[listed[word]] += weights[word]
         found = self._rows.holding(np.flatnonzero(scores), datetime.now(UTC))
-        return self._ids(self._rows.first(found, scores[found], BY_WORDS))
+        return Worded(self._ids(self._rows.first(found, scores[found], BY_WORDS)), weights, len(self))
 
     async def by_vector(self, vector: Vector) -> Nearest:
         nearest = self._vectors.nearest(vector, BY_VECTOR)
@@ -142,10 +140,6 @@ class HotScope:
         """The rows with each of these words that some block has."""
         rows = {word: self._rows.used(self._with_word[word]) for word in words if word in self._with_word}
         return {word: found for word, found in rows.items() if len(found)}
-
-    def _weight(self, rows: Rows) -> float:
-        """The idf of a word that these rows have."""
-        return log(1 + len(self) / len(rows))
 
     def _speaking_of(self, entities: Iterable[UUID]) -> Rows:
         """The rows that speak of one of these entities and hold, each once."""

@@ -152,7 +152,7 @@ class HotScopes:
             return False
         if len(anew) > _BATCH or held.will_hold(dropped, anew) != counted.blocks:
             return False
-        found = await search.bodies(conn, scope, anew, self._model)
+        found = await search.bodies(conn, scope, anew, self._model, edges=True)
         spoken = None if whole else frozenset().union(*(each.entities for each in found))
         names = await search.aliases(conn, scope, spoken)
         same_names = (held.counted.revision, held.counted.aliases + held.lacks(names)) == (
@@ -176,7 +176,7 @@ class HotScopes:
         wanted = sorted(head.id for head in await search.heads(conn, scope, self._model))
         hot.know(await search.aliases(conn, scope))
         for start in range(0, len(wanted), _BATCH):
-            found = await search.bodies(conn, scope, wanted[start : start + _BATCH], self._model)
+            found = await search.bodies(conn, scope, wanted[start : start + _BATCH], self._model, edges=True)
             for first in range(0, len(found), _SLICE):
                 hot.put(Entry(each) for each in found[first : first + _SLICE])
                 await asyncio.sleep(0)

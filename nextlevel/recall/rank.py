@@ -210,7 +210,7 @@ def _judge(demand: Demand, mean: float | None, candidate: Candidate, mode: Mode,
 
 def _told_of(block: Block, said: Said) -> Said:
     """What a block says, and the project that it says it of."""
-    return said.also(frozenset(words(block.project or "")))
+    return said if block.project is None else said.also(frozenset(words(block.project)))
 
 
 def _why(judged: _Judged, weighed: Weighed, named: Mapping[str, frozenset[UUID]]) -> str:

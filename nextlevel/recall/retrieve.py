@@ -12,7 +12,7 @@ from nextlevel.store.search import Nearest
 
 from .passages import Heard, Sought
 from .query import Query
-from .source import Entry, Source
+from .source import Entry, Source, Worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +48,29 @@ async def retrieve(
 
     Cosines are given as the packaged model would have, by the `measures` of the one that made them.
     """
-    (weights, blocks, by_words, named, hops), (row, nearest) = await asyncio.gather(
-        _ahead(query, source), _nearest(vector, source)
+    (worded, named, hops), (row, nearest), heard = await asyncio.gather(
+        _ahead(query, source), _nearest(vector, source), _heard(sought, vector, source, measures)
     )
     row = None if measures is None else row
     found_by_vector = [] if nearest is None or row is None else [id for id, _ in nearest.found]
     mean = None if nearest is None or measures is None else _mean(measures.read(nearest.mean), nearest.blocks)
-    ids = dict.fromkeys([*by_words, *found_by_vector, *hops])
-    entries, heard = await asyncio.gather(source.entries(ids, row), source.passages(sought, row))
+    ids = dict.fromkeys([*worded.found, *found_by_vector, *hops])
     found = [
         Candidate(entry, None if cosine is None or measures is None else measures.read(cosine), hops.get(entry.id, 0))
-        for entry, cosine in entries
+        for entry, cosine in await source.entries(ids, row)
     ]
-    return Candidates(tuple(found), weights, blocks, named, mean, tuple(in_measure(heard, measures)))
+    return Candidates(tuple(found), worded.weights, worded.blocks, named, mean, tuple(heard))
 
 
-async def _ahead(
-    query: Query, source: Source
-) -> tuple[dict[str, float], int, list[UUID], dict[str, frozenset[UUID]], dict[UUID, int]]:
-    """What words and the graph bring: weights and number of blocks, blocks by words, names, steps by the graph.
+async def _ahead(query: Query, source: Source) -> tuple[Worded, dict[str, frozenset[UUID]], dict[UUID, int]]:
+    """What words and the graph bring: blocks by words, names, steps by the graph.
 
-    Those blocks are read, and split into words, while the vector is on its way.
+    Those blocks are split into words while the vector is on its way.
     """
-    (weights, blocks), by_words, (named, hops) = await asyncio.gather(
-        source.weights(query.words), source.by_words(query.words), _around(query, source)
-    )
-    for entry, _ in await source.entries(dict.fromkeys([*by_words, *hops]), None):
+    worded, (named, hops) = await asyncio.gather(source.by_words(query.words), _around(query, source))
+    for entry, _ in await source.entries(dict.fromkeys([*worded.found, *hops]), None):
         entry.split()
-    return weights, blocks, by_words, named, hops
+    return worded, named, hops
 
 
 async def _around(query: Query, source: Source) -> tuple[dict[str, frozenset[UUID]], dict[UUID, int]]:
@@ -88,6 +83,14 @@ async def _around(query: Query, source: Source) -> tuple[dict[str, frozenset[UUI
 async def _nearest(vector: Awaitable[Vector | None], source: Source) -> tuple[Vector | None, Nearest | None]:
     row = await vector
     return row, None if row is None else await source.by_vector(row)
+
+
+async def _heard(
+    sought: Sought, vector: Awaitable[Vector | None], source: Source, measures: Measures | None
+) -> list[Heard]:
+    """Past turns, compared by vector where that means something."""
+    row = await vector
+    return in_measure(await source.passages(sought, None if measures is None else row), measures)
 
 
 def in_measure(heard: list[Heard], measures: Measures | None) -> list[Heard]:

@@ -120,8 +120,10 @@ class Recall:
                 lambda: self._truth(scope),
                 lambda state: keys.context(state.run or "", scope.profile_scope, state.numbers, question),
             )
-        else:
+        elif request.moment is None:
             state = await self._cache.generations(scope.readable, lambda: self._truth(scope))
+        else:  # asked of Postgres alone
+            state = Generations(None, await self._truth(scope))
         if kept is not None:
             answer = replace(_answer_of(kept), rung=Rung.CACHE)
         else:
@@ -236,12 +238,13 @@ class Recall:
         self, scope: Scope, meaning: Meaning, state: Generations, request: Request
     ) -> tuple[Source, Rung, dict[UUID, int]]:
         """Where to read, and the state of memory that is read there."""
-        if request.moment is None:
-            hot = await meaning.hot.get(scope, state.numbers)
-            if hot is not None:
-                return hot, Rung.HOT, hot.generations
-        # Read before the data, so that they can only be newer; a copy in Redis may be ahead of what is committed.
         cold = ColdScope(self._db, scope, meaning.model, request.moment, request.known_at)
+        if request.moment is not None:
+            return cold, Rung.SQL, state.numbers
+        hot = await meaning.hot.get(scope, state.numbers)
+        if hot is not None:
+            return hot, Rung.HOT, hot.generations
+        # Read before the data, so that they can only be newer; a copy in Redis may be ahead of what is committed.
         return cold, Rung.SQL, await self._truth(scope)
 
     async def _truth(self, scope: Scope) -> dict[UUID, int]:

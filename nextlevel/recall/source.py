@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 from uuid import UUID
 
@@ -61,14 +61,22 @@ class Entry:
         _ = self.said, self.shown
 
 
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """What words bring: the blocks that share the rarest, best first, and the idf of each word that some block has.
+
+    `blocks` is how many blocks there are: what a word that none has would weigh.
+    """
+
+    found: list[UUID]
+    weights: dict[str, float]
+    blocks: int
+
+
 class Source(Protocol):
     """What recall asks of memory. All of it is already walled to one scope and to what holds."""
 
-    async def weights(self, words: Collection[str]) -> tuple[dict[str, float], int]:
-        """The idf of each word that some block has, and the number of blocks: what a word that none has would weigh."""
-        ...
-
-    async def by_words(self, words: Collection[str]) -> list[UUID]: ...
+    async def by_words(self, words: Collection[str]) -> Worded: ...
 
     async def by_vector(self, vector: Vector) -> Nearest: ...
 
@@ -97,7 +105,13 @@ class Source(Protocol):
 
 
 def _said(held: frozenset[str]) -> Said:
-    return Said.of(held.union(*(map(stem, compound(word)) for word in held)))
+    return Said.of(held.union(*map(_parts, held)))
+
+
+@lru_cache(maxsize=65_536)
+def _parts(word: str) -> tuple[str, ...]:
+    """What a compound is made of, as words are indexed; of any other word nothing."""
+    return tuple(map(stem, compound(word)))
 
 
 def adds(context: str, text: str) -> bool:

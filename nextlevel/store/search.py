@@ -35,7 +35,7 @@ _NEIGHBOURS = 60  # edges followed from the entities of a query, as measured in 
 class Found:
     """A block as recall needs it: with the entities it speaks of, its vector, and when it ends by itself.
 
-    `edges` are pairs of entities that it joins, subject first.
+    `edges` are pairs of entities that it joins, subject first, if they were asked for.
     """
 
     block: Block
@@ -117,9 +117,11 @@ async def counted(conn: Connection, scope: Scope) -> Counted:
     return Counted(row["at"], row["blocks"], row["aliases"], row["revision"])
 
 
-async def bodies(conn: Connection, scope: Scope, ids: Collection[UUID], model: str) -> list[Found]:
-    """Blocks by id, with what they speak of and their vectors of `model`."""
-    rows = await conn.fetch(SQL.search.bodies, scope.tenant_id, list(ids), model)
+async def bodies(
+    conn: Connection, scope: Scope, ids: Collection[UUID], model: str | None, *, edges: bool = False
+) -> list[Found]:
+    """Blocks by id, with what they speak of; their vectors of `model` if one is named, and `edges` if asked for."""
+    rows = await conn.fetch(SQL.search.bodies, scope.tenant_id, list(ids), model, edges)
     return [_found(row) for row in rows]
 
 
@@ -143,28 +145,22 @@ async def named(conn: Connection, scope: Scope, names: Collection[str]) -> list[
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 
-async def spoken_of(conn: Connection, scope: Scope, entities: Collection[UUID]) -> set[UUID]:
-    """Those of the entities that some block of this wall speaks of."""
-    rows = await conn.fetch(SQL.search.spoken_of, scope.tenant_id, list(entities)) if entities else []
-    return {row["entity_id"] for row in rows}
+async def spoken_of(conn: Connection, scope: Scope, names: Collection[str]) -> list[tuple[str, UUID]]:
+    """Which of these names are some entity's, and each name of the entities into which others were merged by hand.
 
-
-async def names_of_merged(conn: Connection, scope: Scope) -> list[tuple[str, UUID]]:
-    """Each name, in normal form, of the entities into which others were merged by hand."""
-    rows = await conn.fetch(SQL.search.names_of_merged, scope.tenant_id, scope.user_id)
+    Names are in normal form; an entity that no block of this wall speaks of is left out.
+    """
+    rows = await conn.fetch(SQL.search.spoken_of, scope.tenant_id, scope.user_id, list(names))
     return [(row["alias"], row["entity_id"]) for row in rows]
 
 
-async def size(conn: Connection) -> int:
-    """How many blocks hold a word at all."""
-    count: int = await conn.fetchval(SQL.search.size)
-    return count
+async def weigh(conn: Connection, words: Collection[str]) -> tuple[dict[str, float], int]:
+    """How rare each word is in the scope, ln(1 + blocks / blocks with it); and how many blocks hold a word at all.
 
-
-async def word_weights(conn: Connection, words: Collection[str]) -> dict[str, float]:
-    """How rare each word is in the scope: ln(1 + blocks / blocks with it). A word that no block has is left out."""
-    rows = await conn.fetch(SQL.search.word_weights, sorted(set(words)))
-    return {row["word"]: row["idf"] for row in rows}
+    A word that no block has is left out.
+    """
+    [row] = await conn.fetch(SQL.search.weigh, sorted(set(words)))
+    return dict(zip(row["words"] or (), row["weights"] or (), strict=True)), row["blocks"]
 
 
 async def by_words(
@@ -324,6 +320,6 @@ def _found(row: asyncpg.Record) -> Found:
         vector=None if emb is None else np.asarray(emb.to_numpy(), dtype=np.float32),
         updated_at=row["updated_at"],
         expires_at=row["expires_at"],
-        edges=tuple(zip(row["subjects"], row["objects"], strict=True)),
+        edges=tuple((one, other) for one, other in row["edges"]),
         verdict=row["verdict"] and Verdict(row["verdict"]),
     )

@@ -91,4 +91,4 @@ async def test_a_moved_block_is_indexed_under_its_new_name_and_forgotten_whole(n
     for block in both:
         await nele.forget(block)
     async with nele.db.memory(nele.scope) as conn:
-        assert {} == await search.word_weights(conn, ["mimi", "stoll", "emacs", "bees"])
+        assert {} == (await search.weigh(conn, ["mimi", "stoll", "emacs", "bees"]))[0]

@@ -30,18 +30,15 @@ SELECT now() AS at,
        (SELECT names FROM scopes WHERE tenant_id = $1 AND scope_id = $4) AS revision;
 
 -- name: bodies
--- Blocks with what each speaks of, what it joins, and its vector, whatever their state.
--- $1 tenant · $2 block ids · $3 model
-WITH vectors AS MATERIALIZED (
-  SELECT block_id, emb FROM embeddings WHERE tenant_id = $1 AND block_id = ANY ($2) AND model = $3),
-spoken AS MATERIALIZED (
-  SELECT block_id, array_agg(entity_id) AS entities FROM mentions WHERE tenant_id = $1 AND block_id = ANY ($2) GROUP BY 1),
-joined AS MATERIALIZED (
-  SELECT block_id, array_agg(subject_entity) AS subjects, array_agg(object_entity) AS objects
-    FROM edges WHERE tenant_id = $1 AND block_id = ANY ($2) GROUP BY 1)
-SELECT b.*, v.emb, coalesce(s.entities, '{}') AS entities, coalesce(j.subjects, '{}') AS subjects, coalesce(j.objects, '{}') AS objects
-  FROM blocks b LEFT JOIN vectors v USING (block_id) LEFT JOIN spoken s USING (block_id) LEFT JOIN joined j USING (block_id)
- WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
+-- Blocks with what each speaks of, its vector, and, where that is asked for, what it joins; whatever their state. Looked up
+-- block by block: joined, each block meets all rows of all others where nothing tells the planner how many there are.
+-- $1 tenant · $2 block ids · $3 model · $4 with edges
+SELECT b.*,
+       (SELECT e.emb FROM embeddings e WHERE e.tenant_id = $1 AND e.block_id = b.block_id AND e.model = $3) AS emb,
+       ARRAY(SELECT m.entity_id FROM mentions m WHERE m.tenant_id = $1 AND m.block_id = b.block_id) AS entities,
+       ARRAY(SELECT ARRAY[g.subject_entity, g.object_entity] FROM edges g
+              WHERE $4 AND g.tenant_id = $1 AND g.block_id = b.block_id) AS edges
+  FROM blocks b WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
 
 -- name: as_known
 -- Blocks as memory knew them at a moment.
@@ -58,55 +55,62 @@ SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $
 SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND alias = ANY ($3);
 
 -- name: spoken_of
--- $1 tenant · $2 entities
-SELECT DISTINCT entity_id FROM mentions WHERE tenant_id = $1 AND entity_id = ANY ($2);
+-- Which of these names are some entity's, and every name of the entities into which others were merged: those of entities
+-- that some block of this wall speaks of. One mention tells, of what may be a thousand.
+-- $1 tenant · $2 user · $3 aliases in normal form
+SELECT alias, entity_id FROM (
+  SELECT alias, entity_id FROM entity_aliases WHERE tenant_id = $1 AND user_id = $2 AND alias = ANY ($3)
+   UNION
+  SELECT alias, entity_id FROM entity_aliases
+   WHERE tenant_id = $1 AND user_id = $2
+     AND entity_id IN (SELECT kept FROM entity_merges WHERE tenant_id = $1 AND user_id = $2 AND split_at IS NULL)) known
+ WHERE (SELECT true FROM mentions m WHERE m.tenant_id = $1 AND m.entity_id = known.entity_id LIMIT 1);
 
--- name: names_of_merged
--- Every name of the entities into which others were merged.
--- $1 tenant · $2 user
-SELECT alias, entity_id FROM entity_aliases
- WHERE tenant_id = $1 AND user_id = $2
-   AND entity_id IN (SELECT kept FROM entity_merges WHERE tenant_id = $1 AND user_id = $2 AND split_at IS NULL);
-
--- name: size
-SELECT worded_blocks();
-
--- name: word_weights
--- The weight (idf) of each word that some block has; a word that none has is left out.
+-- name: weigh
+-- How many blocks hold a word at all, and the weight (idf) of each of these words that some block has.
 -- $1 words
-SELECT word, idf FROM weigh_words($1);
+SELECT worded_blocks() AS blocks, array_agg(word) AS words, array_agg(idf) AS weights FROM weigh_words($1);
 
 -- name: by_words
--- The blocks that share most with the query and hold, best first.
+-- The blocks that share most with the query and hold, best first. They are looked at in that order, until enough hold.
 -- $1 tenant · $2 words · $3 moment · $4 at most · $5 known at
-SELECT b.block_id
-  FROM search_words($2, $4 * 8) s JOIN blocks b ON b.tenant_id = $1 AND b.block_id = s.block_id
- WHERE CASE WHEN $3::timestamptz IS NULL
-            THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
-            WHEN $5::timestamptz IS NULL
-            THEN b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3)
-            ELSE EXISTS (SELECT FROM as_known(b, $5) k
-                         WHERE k.status <> 'review' AND k.valid_from <= $3 AND (k.valid_to IS NULL OR k.valid_to > $3)) END
- ORDER BY s.score DESC, b.block_id LIMIT $4;
+SELECT s.block_id
+  FROM (SELECT block_id, score FROM search_words($2, $4 * 8) ORDER BY score DESC, block_id) s
+ CROSS JOIN LATERAL (
+  SELECT FROM blocks b WHERE b.tenant_id = $1 AND b.block_id = s.block_id
+     AND CASE WHEN $3::timestamptz IS NULL
+              THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
+              WHEN $5::timestamptz IS NULL
+              THEN b.status <> 'review' AND b.valid_from <= $3 AND (b.valid_to IS NULL OR b.valid_to > $3)
+              ELSE EXISTS (SELECT FROM as_known(b, $5) k
+                           WHERE k.status <> 'review' AND k.valid_from <= $3 AND (k.valid_to IS NULL OR k.valid_to > $3)) END
+  OFFSET 0) holds
+ ORDER BY s.score DESC, s.block_id LIMIT $4;
 
 -- name: by_vector
 -- The blocks nearest to a vector that hold, nearest first; with the mean cosine over all that hold, and how many those are.
 -- $1 tenant · $2 scopes · $3 vector of unit length · $4 model · $5 moment · $6 at most · $7 known at
-WITH compared AS MATERIALIZED (  -- each once, and not by index: for one scope the exact scan is faster, and complete
-  SELECT e.block_id, -(e.emb <#> $3) AS cosine
-    FROM embeddings e
-   WHERE e.tenant_id = $1 AND e.scope_id = ANY ($2) AND e.model = $4
-     -- IS TRUE keeps this a hash of ids: as a join, tables that nobody has analyzed yet get a loop in a loop (130 ms at 1,000).
-     AND (e.block_id IN (
-           SELECT b.block_id FROM blocks b WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2)
-              AND CASE WHEN $5::timestamptz IS NULL
-                  THEN b.status = 'active' AND b.expires_at > now() AND (b.valid_to IS NULL OR b.valid_to > now())
-                  WHEN $7::timestamptz IS NULL
-                  THEN b.status <> 'review' AND b.valid_from <= $5 AND (b.valid_to IS NULL OR b.valid_to > $5)
-                  ELSE EXISTS (SELECT FROM as_known(b, $7) k
-                               WHERE k.status <> 'review' AND k.valid_from <= $5 AND (k.valid_to IS NULL OR k.valid_to > $5)) END)) IS TRUE)
-SELECT block_id, cosine, (SELECT avg(cosine) FROM compared) AS mean, (SELECT count(*) FROM compared) AS blocks
-  FROM compared ORDER BY cosine DESC LIMIT $6;
+WITH mine AS NOT MATERIALIZED (SELECT * FROM blocks WHERE tenant_id = $1 AND scope_id = ANY ($2)),
+absent AS MATERIALIZED (  -- what does not hold: an index finds it, and it is less than what does (10,000 looked at: 5 ms)
+  SELECT block_id FROM mine WHERE $7::timestamptz IS NULL AND valid_to <= coalesce($5::timestamptz, now())
+   UNION ALL
+  SELECT block_id FROM mine WHERE $7 IS NULL AND valid_from > $5
+   UNION ALL
+  SELECT block_id FROM mine
+   WHERE $7 IS NULL AND status = ANY (CASE WHEN $5 IS NULL THEN '{review,superseded,expired}' ELSE '{review}' END::text[])
+   UNION ALL
+  SELECT block_id FROM mine WHERE $5 IS NULL AND status IN ('active', 'review') AND expires_at <= now()
+   UNION ALL
+  SELECT b.block_id FROM blocks b
+   WHERE b.tenant_id = $1 AND b.scope_id = ANY ($2) AND $7 IS NOT NULL AND NOT EXISTS (
+         SELECT FROM as_known(b, $7) k WHERE k.status <> 'review' AND k.valid_from <= $5 AND (k.valid_to IS NULL OR k.valid_to > $5))),
+compared AS MATERIALIZED (  -- each once, and not by index: for one scope the exact scan is faster, and complete
+  SELECT block_id, -(emb <#> $3) AS cosine FROM embeddings
+   WHERE tenant_id = $1 AND scope_id = ANY ($2) AND model = $4 AND block_id NOT IN (SELECT block_id FROM absent))
+SELECT block_id, cosine, mean, blocks
+  FROM (SELECT block_id, cosine FROM compared ORDER BY cosine DESC LIMIT $6) nearest
+ CROSS JOIN (SELECT avg(cosine) AS mean, count(*) AS blocks FROM compared) whole
+ ORDER BY cosine DESC;
 
 -- name: near
 -- The blocks that speak of these entities (hop 1) or of their neighbours in the graph (hop 2), bounded on the way.
