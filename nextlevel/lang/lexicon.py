@@ -17,7 +17,7 @@ _MEANINGS = frozenset({"office", "opposites", "attributes", "languages", "concep
 _LANGUAGES = ("en", "de", "sv", "pl", "zh", "ja")  # in the order of each row
 SHORTEST_STEM = 4
 """Letters that two forms of a word share at least, but for a plain -s."""
-_SHORTEST_COMPOUND = 9
+SHORTEST_COMPOUND = 9
 _LONG_STEM, _SHORT_END = 7, 3  # letters
 _AFTER_FLEETING = frozenset({"a", "u", "i", "owi", "iem", "ow", "ami", "ach"})
 _APART = frozenset({("", "er"), ("", "al")})
@@ -128,7 +128,7 @@ def compound(word: str) -> tuple[str, ...]:
     >>> compound("alarmgrenze"), compound("datenbankserver"), compound("sensor")
     (('alarm', 'grenze'), ('datenbank', 'server'), ())
     """
-    if len(word) < _SHORTEST_COMPOUND or not word.isalpha() or _is_known(word):
+    if len(word) < SHORTEST_COMPOUND or not word.isalpha() or _is_known(word):
         return ()
     for end in range(len(word) - SHORTEST_STEM, SHORTEST_STEM - 1, -1):
         right = word[end:]

@@ -108,6 +108,8 @@ def rank(
     kept: list[_Judged] = []
     dropped: list[Ranked] = []
     for each in judged:
+        if len(dropped) == _EXPLAINED and (len(kept) >= bar.most or _is_behind(each, bar, kept)):
+            break  # and so are all after it
         refusal = _refusal(each, bar, kept, alone=each is alone)
         if refusal is None and fitting and not each.of_kind:
             refusal = "is not what is asked for"
@@ -175,11 +177,15 @@ def _refusal(judged: _Judged, bar: Bar, kept: Sequence[_Judged], *, alone: bool)
     if judged.evidence < needed and (kept or not alone or judged.beside):
         share, lift = f"{judged.coverage:.0%} of what is asked", f"{judged.lift:+.3f} over the average cosine"
         return f"too little evidence: {share}, {lift}"
-    if kept and judged.score < bar.beside_best * kept[0].score:
+    if _is_behind(judged, bar, kept):
         return f"far behind the best: {judged.score:.2f} to {kept[0].score:.2f}"
     if len(kept) >= bar.most:
         return f"more than {bar.most} were better"
     return None
+
+
+def _is_behind(judged: _Judged, bar: Bar, kept: Sequence[_Judged]) -> bool:
+    return bool(kept) and judged.score < bar.beside_best * kept[0].score
 
 
 def _judge(demand: Demand, mean: float | None, candidate: Candidate, mode: Mode, now: datetime) -> _Judged:

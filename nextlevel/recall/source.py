@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 from uuid import UUID
 
 from nextlevel.inference import Vector
-from nextlevel.lang.lexicon import compound
+from nextlevel.lang.lexicon import SHORTEST_COMPOUND, compound
 from nextlevel.lang.tokens import content_words, stem, words
 from nextlevel.model import Block, block_text
 from nextlevel.store.search import Found, Nearest
@@ -105,13 +105,8 @@ class Source(Protocol):
 
 
 def _said(held: frozenset[str]) -> Said:
-    return Said.of(held.union(*map(_parts, held)))
-
-
-@lru_cache(maxsize=65_536)
-def _parts(word: str) -> tuple[str, ...]:
-    """What a compound is made of, as words are indexed; of any other word nothing."""
-    return tuple(map(stem, compound(word)))
+    parts = [stem(part) for word in held if len(word) >= SHORTEST_COMPOUND for part in compound(word)]
+    return Said.of(held.union(parts))
 
 
 def adds(context: str, text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -296,14 +297,21 @@ async def _version(conn: Connection, scope: Scope, block_id: UUID, change: str, 
     await conn.execute(SQL.blocks.add_version, scope.tenant_id, block_id, change, caused_by)
 
 
+# A question reads 180 blocks: to look a member up takes a tenth of the time of a call to its enum.
+_TYPES = {each.value: each for each in BlockType}
+_CATEGORIES = {each.value: each for each in Category}
+_PROVENANCES = {each.value: each for each in Provenance}
+_STATUSES = {each.value: each for each in BlockStatus}
+
+
 def block_of(row: asyncpg.Record) -> Block:
     """A Block from a row of table blocks; when it held is told in the speaker's own zone."""
-    zone = timezone(timedelta(minutes=row["utc_offset_min"]))
+    zone = _zone(row["utc_offset_min"])
     return Block(
         id=row["block_id"],
         scope_id=row["scope_id"],
-        type=BlockType(row["type"]),
-        category=Category(row["category"]),
+        type=_TYPES[row["type"]],
+        category=_CATEGORIES[row["category"]],
         subject=row["subject"],
         predicate=row["predicate"],
         object=row["object"],
@@ -311,8 +319,8 @@ def block_of(row: asyncpg.Record) -> Block:
         value=row["value"],
         context=row["context"],
         confidence=row["confidence"],
-        provenance=Provenance(row["provenance"]),
-        status=BlockStatus(row["status"]),
+        provenance=_PROVENANCES[row["provenance"]],
+        status=_STATUSES[row["status"]],
         negated=row["negated"],
         explicit=row["explicit"],
         project=row["project"],
@@ -321,3 +329,8 @@ def block_of(row: asyncpg.Record) -> Block:
         valid_to=row["valid_to"] and row["valid_to"].astimezone(zone),
         superseded_by=row["superseded_by"],
     )
+
+
+@cache
+def _zone(minutes: int) -> timezone:
+    return timezone(timedelta(minutes=minutes))

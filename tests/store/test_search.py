@@ -1,7 +1,8 @@
 """What recall reads: each channel within its wall, complete, and true to the moment that is asked about."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import numpy as np
 import pytest
@@ -261,3 +262,21 @@ async def test_an_edge_goes_with_the_validity_of_its_block(nele):
     await nele.tell("crm", "is_kept_by", "Kim", names=[kim], replaces=old, since=JUNE + timedelta(days=1))
     async with nele.db.memory(nele.scope) as conn:
         assert ["Kim"] == [edge["object"] for edge in await search.graph(conn, nele.scope, limit=9)]
+
+
+async def test_every_channel_agrees_on_what_holds(nele):
+    """Words look at each block they find, vectors leave out what an index says does not hold: two ways, one answer."""
+    ends = (None, JUNE + timedelta(days=2), datetime.now(UTC) + timedelta(days=300))
+    for number, (status, since, until, ttl_days) in enumerate(
+        product(BlockStatus, (JUNE, JUNE + timedelta(days=1), ends[2] - timedelta(days=1)), ends, (0, 3650))
+    ):
+        if status is BlockStatus.FORGOTTEN or (until is None and status is BlockStatus.SUPERSEDED):
+            continue  # no such block is stored
+        if until is not None and until < since:
+            continue
+        await nele.tell("crm", "has_note", f"note {number}", status=status, since=since, until=until, ttl_days=ttl_days)
+    for moment in (None, *(JUNE + timedelta(days=days) for days in (-1, 0, 1, 2, 3)), datetime.now(UTC), ends[2]):
+        by_text = await by_words(nele, "crm note", as_of=moment, limit=200)
+        nearest = await by_vector(nele, "crm note", as_of=moment, limit=200)
+        assert {id for id, _ in nearest.found} == set(by_text)
+        assert nearest.blocks == len(by_text)
