@@ -19,11 +19,12 @@ from .passages import Heard, Sought
 from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry, Worded
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ColdScope:
     """A `Source` in which each channel is a transaction of its own, so that none is held while a model thinks.
 
-    It serves one query. A channel reads the blocks that it finds, but for those that another has found before it.
+    It serves one query. A channel reads the blocks that it finds, but for those that another has found before it: with
+    their cosines once the query's vector is there, until then with their vectors.
     """
 
     db: Database
@@ -34,6 +35,7 @@ class ColdScope:
     _found: set[UUID] = field(default_factory=set)
     _held: dict[UUID, Entry] = field(default_factory=dict)
     _cosines: dict[UUID, float] = field(default_factory=dict)
+    _vector: Vector | None = None
 
     async def by_words(self, words: Collection[str]) -> Worded:
         async with self.db.memory(self.scope) as conn:
@@ -45,6 +47,7 @@ class ColdScope:
         return Worded(found, weights, blocks)
 
     async def by_vector(self, vector: Vector) -> Nearest:
+        self._vector = vector
         async with self.db.memory(self.scope) as conn:
             nearest = await search.by_vector(
                 conn, self.scope, vector, self.model, as_of=self.as_of, known_at=self.known_at, limit=BY_VECTOR
@@ -79,9 +82,9 @@ class ColdScope:
             return await self._read(conn, ids, vectors=False)
 
     def _cosine(self, entry: Entry, vector: Vector) -> float | None:
-        if entry.id in self._cosines:
-            return self._cosines[entry.id]
-        return None if entry.found.vector is None else float(entry.found.vector @ vector)
+        found = entry.found
+        known = self._cosines.get(entry.id, found.cosine)
+        return float(found.vector @ vector) if known is None and found.vector is not None else known
 
     async def _hold(self, conn: Connection, ids: Collection[UUID], *, vectors: bool = True) -> None:
         """Read blocks, and split them into words, while other channels are still on their way."""
@@ -92,7 +95,7 @@ class ColdScope:
             self._held[entry.id] = entry
 
     async def _read(self, conn: Connection, ids: Collection[UUID], *, vectors: bool) -> list[Entry]:
-        found = await search.bodies(conn, self.scope, ids, self.model if vectors else None)
+        found = await search.bodies(conn, self.scope, ids, self.model if vectors else None, beside=self._vector)
         if self.known_at is None:
             return [Entry(each) for each in found]
         known = await search.as_known(conn, self.scope, ids, self.known_at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 from uuid import UUID
 
@@ -39,7 +39,7 @@ class Entry:
     def id(self) -> UUID:
         return self.found.block.id
 
-    @cached_property
+    @property
     def words(self) -> frozenset[str]:
         block = self.found.block
         return frozenset(words(f"{sentence(block)} {block.context} {block.key or ''} {block.value or ''}"))
@@ -53,8 +53,10 @@ class Entry:
     def shown(self) -> Said | None:
         """The same of what its line shows, where that is less: a context that adds little is not shown."""
         block = self.found.block
+        if not block.context:
+            return None
         text = sentence(block)
-        return None if not block.context or adds(block.context, text) else _said(frozenset(words(text)))
+        return None if adds(block.context, text) else _said(frozenset(words(text)))
 
     def split(self) -> None:
         """Have its words found now, when there is time, and not when they are compared."""
@@ -105,8 +107,13 @@ class Source(Protocol):
 
 
 def _said(held: frozenset[str]) -> Said:
-    parts = [stem(part) for word in held if len(word) >= SHORTEST_COMPOUND for part in compound(word)]
-    return Said.of(held.union(parts))
+    parts = [part for word in held if len(word) >= SHORTEST_COMPOUND for part in _parts(word)]
+    return Said.of(held.union(parts) if parts else held)
+
+
+@lru_cache(maxsize=65_536)
+def _parts(word: str) -> tuple[str, ...]:
+    return tuple(stem(part) for part in compound(word))
 
 
 def adds(context: str, text: str) -> bool:

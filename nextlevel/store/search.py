@@ -35,7 +35,7 @@ _NEIGHBOURS = 60  # edges followed from the entities of a query, as measured in 
 class Found:
     """A block as recall needs it: with the entities it speaks of, its vector, and when it ends by itself.
 
-    `edges` are pairs of entities that it joins, subject first, if they were asked for.
+    `edges`, pairs of entities that it joins, subject first, and `cosine`, to some vector, are there if asked for.
     """
 
     block: Block
@@ -46,6 +46,7 @@ class Found:
     expires_at: datetime
     edges: tuple[tuple[UUID, UUID], ...] = ()
     verdict: Verdict | None = None
+    cosine: float | None = None
 
     def holds(self, now: datetime) -> bool:
         """True unless its time is over; that it is active is the query's to know."""
@@ -118,10 +119,19 @@ async def counted(conn: Connection, scope: Scope) -> Counted:
 
 
 async def bodies(
-    conn: Connection, scope: Scope, ids: Collection[UUID], model: str | None, *, edges: bool = False
+    conn: Connection,
+    scope: Scope,
+    ids: Collection[UUID],
+    model: str | None,
+    *,
+    edges: bool = False,
+    beside: Vector | None = None,
 ) -> list[Found]:
-    """Blocks by id, with what they speak of; their vectors of `model` if one is named, and `edges` if asked for."""
-    rows = await conn.fetch(SQL.search.bodies, scope.tenant_id, list(ids), model, edges)
+    """Blocks by id, with what they speak of, and `edges` if asked for.
+
+    Their vectors of `model` if one is named; with a vector to see them `beside`, their cosines to it instead.
+    """
+    rows = await conn.fetch(SQL.search.bodies, scope.tenant_id, list(ids), model, edges, beside)
     return [_found(row) for row in rows]
 
 
@@ -322,4 +332,5 @@ def _found(row: asyncpg.Record) -> Found:
         expires_at=row["expires_at"],
         edges=tuple((one, other) for one, other in row["edges"]),
         verdict=row["verdict"] and Verdict(row["verdict"]),
+        cosine=row["cosine"],
     )

@@ -30,13 +30,17 @@ SELECT now() AS at,
        (SELECT names FROM scopes WHERE tenant_id = $1 AND scope_id = $4) AS revision;
 
 -- name: bodies
--- Blocks with what each speaks of, its vector, and, where that is asked for, what it joins; whatever their state. Looked up
+-- Blocks with what each speaks of, its vector, and, where that is asked for, what it joins; whatever their state. Where a
+-- vector is given, the cosine to it stands in the place of their own, which are most of what would be sent. Looked up
 -- block by block: joined, each block meets all rows of all others where nothing tells the planner how many there are.
--- $1 tenant · $2 block ids · $3 model · $4 with edges
+-- $1 tenant · $2 block ids · $3 model · $4 with edges · $5 vector of unit length or null
 SELECT b.block_id, b.scope_id, b.type, b.category, b.subject, b.predicate, b.object, b.key, b.value, b.context, b.confidence,
        b.provenance, b.status, b.negated, b.explicit, b.project, b.created_at, b.updated_at, b.valid_from, b.valid_to,
        b.utc_offset_min, b.superseded_by, b.expires_at, b.subject_entity, b.verdict,
-       (SELECT e.emb FROM embeddings e WHERE e.tenant_id = $1 AND e.block_id = b.block_id AND e.model = $3) AS emb,
+       (SELECT e.emb FROM embeddings e
+         WHERE $5::halfvec IS NULL AND e.tenant_id = $1 AND e.block_id = b.block_id AND e.model = $3) AS emb,
+       (SELECT -(e.emb <#> $5) FROM embeddings e
+         WHERE $5 IS NOT NULL AND e.tenant_id = $1 AND e.block_id = b.block_id AND e.model = $3) AS cosine,
        ARRAY(SELECT m.entity_id FROM mentions m WHERE m.tenant_id = $1 AND m.block_id = b.block_id) AS entities,
        ARRAY(SELECT ARRAY[g.subject_entity, g.object_entity] FROM edges g
               WHERE $4 AND g.tenant_id = $1 AND g.block_id = b.block_id) AS edges
