@@ -43,7 +43,9 @@ async def bench(options: argparse.Namespace, report: Report) -> dict[str, Any]:
                 for size in sizes:
                     beside_it = others if size == judged else {}
                     figures[f"{size} blocks"] = await scene.measure(size, f"scope{size}", beside_it)
-                figures["tier 3"] |= await tiers.long_term(settings, endpoints, scene, f"scope{judged}")
+                figures["tier 3"] |= await tiers.long_term(
+                    settings, endpoints, scene, f"scope{judged}", f"beside{BESIDE - 1}"
+                )
                 figures["cold"] = await scene.cold(beside, [f"beside{number}" for number in range(effort.cold)])
                 figures["busy worker"] = await scene.beside_a_busy_worker(
                     judged, f"scope{judged}", Talk(options.seed + 2)

@@ -59,22 +59,29 @@ def disk_use(settings: Settings, blocks: int) -> dict[str, Any]:
     return {"mb": _megabytes(place.find(settings.data_dir).home), "blocks": blocks}
 
 
-async def long_term(settings: Settings, endpoints: Endpoints, scene: Scene, install: str) -> dict[str, Any]:
-    """Search in tier 3 with the query's vector at hand: where the service holds the scope, and in Postgres itself."""
-    client = Client(endpoints.service_url, token(secret_of(settings), install))
-    scope = ScopeName(install=install)
-    taken: dict[str, list[float]] = {"held by the service": [], "by Postgres": []}
+async def long_term(settings: Settings, endpoints: Endpoints, scene: Scene, install: str, cold: str) -> dict[str, Any]:
+    """Search in tier 3 with the query's vector at hand.
+
+    Where the service holds the scope; as of a moment, which Postgres answers, though blocks that are held are not read
+    again; and the same of a `cold` scope, of which nothing is held.
+    """
+    taken: dict[str, list[float]] = {"held by the service": [], "by Postgres": [], "by Postgres, nothing held": []}
+    clients = {each: Client(endpoints.service_url, token(secret_of(settings), each)) for each in (install, cold)}
     for _ in range(scene.effort.rounds):
-        query = scene.question()
-        await asyncio.to_thread(client.recall, query, scope)  # makes the vector, which the service keeps
-        for name, as_of in (("held by the service", None), ("by Postgres", datetime.now(UTC).isoformat())):
+        query, now = scene.question(), datetime.now(UTC).isoformat()
+        await _ask(clients[install], query, install)  # makes the vector, which the service keeps
+        for name, asked, as_of in zip(taken, (install, install, cold), (None, now, now), strict=True):
             since = time.perf_counter()
-            await asyncio.to_thread(client.recall, query, scope, as_of=as_of)
+            await _ask(clients[asked], query, asked, as_of)
             taken[name].append(1000 * (time.perf_counter() - since))
     times = {name: Times(found) for name, found in taken.items()}
     rows = [[name, *found.row()] for name, found in times.items()]
     table(f"tier 3, {install}, without the query's embedding, ms", ("", *TIMES), rows)
     return {name: found.figures() for name, found in times.items()}
+
+
+async def _ask(client: Client, query: str, install: str, as_of: str | None = None) -> None:
+    await asyncio.to_thread(client.recall, query, ScopeName(install=install), as_of=as_of)
 
 
 def _megabytes(folder: Path) -> float:

@@ -1,4 +1,4 @@
-"""A scope read from Postgres: the truth, and the only way to ask what held in the past."""
+"""A scope searched in Postgres: the truth, and the only way to ask what held in the past."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from nextlevel.store import brief, passages, search
 from nextlevel.store.pool import Connection, Database
 from nextlevel.store.search import Nearest
 
+from .hot import HotScope
 from .indexed import hear
 from .names import Names
 from .passages import Heard, Sought
@@ -23,8 +24,9 @@ from .source import BY_GRAPH, BY_VECTOR, BY_WORDS, RULES, Entry, Worded
 class ColdScope:
     """A `Source` in which each channel is a transaction of its own, so that none is held while a model thinks.
 
-    It serves one query. A channel reads the blocks that it finds, but for those that another has found before it: with
-    their cosines once the query's vector is there, until then with their vectors.
+    It serves one query. A channel reads the blocks that it finds, but for those that another has found before it, and
+    those of which Postgres says that a copy in the hot scope is still true. They come with their cosines once the
+    query's vector is there, until then with their vectors.
     """
 
     db: Database
@@ -32,9 +34,11 @@ class ColdScope:
     model: str
     as_of: datetime | None
     known_at: datetime | None = None
+    hot: HotScope | None = None
     _found: set[UUID] = field(default_factory=set)
     _held: dict[UUID, Entry] = field(default_factory=dict)
     _cosines: dict[UUID, float] = field(default_factory=dict)
+    _copied: set[UUID] = field(default_factory=set)
     _vector: Vector | None = None
 
     async def by_words(self, words: Collection[str]) -> Worded:
@@ -72,6 +76,8 @@ class ColdScope:
     async def entries(self, ids: Collection[UUID], vector: Vector | None) -> list[tuple[Entry, float | None]]:
         """Those of the blocks found that are read by now: all, once all channels have answered."""
         found = [self._held[each] for each in ids if each in self._held]
+        if vector is not None and self.hot is not None:
+            self._cosines.update(self.hot.cosines([each for each in self._copied if each not in self._cosines], vector))
         return [(entry, None if vector is None else self._cosine(entry, vector)) for entry in found]
 
     async def rules(self) -> list[Entry]:
@@ -90,9 +96,23 @@ class ColdScope:
         """Read blocks, and split them into words, while other channels are still on their way."""
         lacking = [each for each in ids if each not in self._found]
         self._found.update(lacking)
-        for entry in await self._read(conn, lacking, vectors=vectors) if lacking else ():
+        copied = await self._copies(conn, lacking)
+        self._copied.update(copied)
+        lacking = [each for each in lacking if each not in copied]
+        read = await self._read(conn, lacking, vectors=vectors) if lacking else []
+        for entry in (*copied.values(), *read):
             entry.split()
             self._held[entry.id] = entry
+
+    async def _copies(self, conn: Connection, ids: Collection[UUID]) -> dict[UUID, Entry]:
+        """Those of the blocks that the hot scope holds as they are. As known at a moment, they may have been others."""
+        copies = {} if self.hot is None or self.known_at is not None else self.hot.copies(ids)
+        if not copies:
+            return {}
+        unchanged = await search.unchanged(
+            conn, self.scope, {id: entry.found.updated_at for id, entry in copies.items()}
+        )
+        return {id: copies[id] for id in unchanged}
 
     async def _read(self, conn: Connection, ids: Collection[UUID], *, vectors: bool) -> list[Entry]:
         found = await search.bodies(conn, self.scope, ids, self.model if vectors else None, beside=self._vector)

@@ -78,6 +78,10 @@ class HotScopes:
         hot = self._scopes.get(scope.readable)
         return hot if hot is not None and _reaches(hot, generations) else None
 
+    def held(self, scope: Scope) -> HotScope | None:
+        """What is held of the scope, of now or of before: for who asks Postgres which of it is still true."""
+        return self._scopes.get(scope.readable)
+
     def _begin(self, scope: Scope, hot: HotScope | None) -> asyncio.Task[None]:
         """Build a scope or let it catch up, unless that is being done."""
         moving = self._moving.get(scope.readable)

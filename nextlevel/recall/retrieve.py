@@ -48,8 +48,9 @@ async def retrieve(
 
     Cosines are given as the packaged model would have, by the `measures` of the one that made them.
     """
-    (worded, named, hops), (row, nearest), heard = await asyncio.gather(
-        _ahead(query, source), _nearest(vector, source), _heard(sought, vector, source, measures)
+    # The longest first: to compare all vectors of a scope.
+    (row, nearest), (worded, named, hops), heard = await asyncio.gather(
+        _nearest(vector, source), _ahead(query, source), _heard(sought, vector, source, measures)
     )
     row = None if measures is None else row
     found_by_vector = [] if nearest is None or row is None else [id for id, _ in nearest.found]

@@ -238,7 +238,8 @@ class Recall:
         self, scope: Scope, meaning: Meaning, state: Generations, request: Request
     ) -> tuple[Source, Rung, dict[UUID, int]]:
         """Where to read, and the state of memory that is read there."""
-        cold = ColdScope(self._db, scope, meaning.model, request.moment, request.known_at)
+        held = meaning.hot.held(scope)
+        cold = ColdScope(self._db, scope, meaning.model, request.moment, request.known_at, held)
         if request.moment is not None:
             return cold, Rung.SQL, state.numbers
         hot = await meaning.hot.get(scope, state.numbers)

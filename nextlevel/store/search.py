@@ -5,7 +5,7 @@ Every function takes a connection of `Database.memory(scope)`: what it can retur
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -133,6 +133,12 @@ async def bodies(
     """
     rows = await conn.fetch(SQL.search.bodies, scope.tenant_id, list(ids), model, edges, beside)
     return [_found(row) for row in rows]
+
+
+async def unchanged(conn: Connection, scope: Scope, held: Mapping[UUID, datetime]) -> set[UUID]:
+    """Those of the blocks that last changed when a copy of them says so: such a copy need not be read again."""
+    rows = await conn.fetch(SQL.search.unchanged, scope.tenant_id, list(held), list(held.values()))
+    return {row["block_id"] for row in rows}
 
 
 async def as_known(conn: Connection, scope: Scope, ids: Collection[UUID], moment: datetime) -> dict[UUID, Block]:

@@ -1,7 +1,7 @@
 """The one function behind every door: right, silent where nothing is known, and never older than memory itself."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
@@ -15,7 +15,7 @@ from nextlevel.recall import Mode, Recall
 from nextlevel.recall.answer import Rung
 from nextlevel.safety.markers import HEADER
 from nextlevel.settings import Settings
-from nextlevel.store import library
+from nextlevel.store import library, search
 from nextlevel.store.pool import Database
 from tests.recall.conftest import question
 from tests.support.memory import JUNE, person
@@ -149,6 +149,41 @@ async def test_the_past_is_answered_as_it_was_with_its_end(nele, ask):
     assert [item.block.object for item in then.items] == ["8080"]
     assert "until 4 Jun" in then.context
     assert "until" not in now.context
+
+
+async def test_the_past_is_not_answered_by_copies_of_before(nele, ask, hot):
+    """What a scope holds is read no second time, but only Postgres knows what it has become since."""
+    old = await nele.tell("crm", "runs_on_port", "8080", since=JUNE)
+    gone = await nele.tell("crm", "has_secret_port", "1", since=JUNE)
+    await hot("which port does the crm run on?", nele)
+    await nele.tell("crm", "runs_on_port", "8091", since=JUNE + timedelta(days=3), replaces=old)
+    await nele.forget(gone.id)
+    then = await ask("crm port", as_of=JUNE + timedelta(days=1), mode=Mode.SEARCH)
+    assert [item.block.object for item in then.items] == ["8080"]
+    assert "until 4 Jun" in then.context
+
+
+async def test_the_past_is_the_same_with_copies_and_without(nele, ask, hot, recall, monkeypatch):
+    await some_months(nele)
+    moment = datetime.now(UTC)
+    await hot("who is the product owner?", nele)
+    read = []
+    bodies = search.bodies
+
+    async def counted(conn, scope, ids, *args, **more):
+        read.extend(ids)
+        return await bodies(conn, scope, ids, *args, **more)
+
+    monkeypatch.setattr(search, "bodies", counted)
+    held = [await ask(query, as_of=moment, mode=Mode.SEARCH) for query in QUESTIONS]
+    assert not read
+    monkeypatch.setattr(recall._meaning.hot, "held", lambda scope: None)
+    for query, answer in zip(QUESTIONS, held, strict=True):
+        again = await ask(query, as_of=moment, mode=Mode.SEARCH)
+        assert answer.rung is again.rung is Rung.SQL
+        assert [item.block for item in answer.items] == [item.block for item in again.items] != []
+        assert [item.score for item in answer.items] == pytest.approx([item.score for item in again.items], abs=1e-3)
+    assert read
 
 
 async def test_a_name_leads_to_what_is_known_under_another(nele, ask):

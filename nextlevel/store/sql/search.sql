@@ -46,6 +46,12 @@ SELECT b.block_id, b.scope_id, b.type, b.category, b.subject, b.predicate, b.obj
               WHERE $4 AND g.tenant_id = $1 AND g.block_id = b.block_id) AS edges
   FROM blocks b WHERE b.tenant_id = $1 AND b.block_id = ANY ($2);
 
+-- name: unchanged
+-- Which of these blocks are still as they were when they were last changed at these times.
+-- $1 tenant · $2 block ids · $3 times
+SELECT held.block_id FROM unnest($2::uuid[], $3::timestamptz[]) held (block_id, updated_at)
+ WHERE (SELECT b.updated_at FROM blocks b WHERE b.tenant_id = $1 AND b.block_id = held.block_id) = held.updated_at;
+
 -- name: as_known
 -- Blocks as memory knew them at a moment.
 -- $1 tenant · $2 block ids · $3 moment
