@@ -77,7 +77,8 @@ class ColdScope:
         """Those of the blocks found that are read by now: all, once all channels have answered."""
         found = [self._held[each] for each in ids if each in self._held]
         if vector is not None and self.hot is not None:
-            self._cosines.update(self.hot.cosines([each for each in self._copied if each not in self._cosines], vector))
+            copied = await self.hot.entries(self._copied - self._cosines.keys(), vector)
+            self._cosines.update((entry.id, cosine) for entry, cosine in copied if cosine is not None)
         return [(entry, None if vector is None else self._cosine(entry, vector)) for entry in found]
 
     async def rules(self) -> list[Entry]:
@@ -115,7 +116,8 @@ class ColdScope:
         return {id: copies[id] for id in unchanged}
 
     async def _read(self, conn: Connection, ids: Collection[UUID], *, vectors: bool) -> list[Entry]:
-        found = await search.bodies(conn, self.scope, ids, self.model if vectors else None, beside=self._vector)
+        model, beside = (self.model, self._vector) if vectors else (None, None)
+        found = await search.bodies(conn, self.scope, ids, model, beside=beside)
         if self.known_at is None:
             return [Entry(each) for each in found]
         known = await search.as_known(conn, self.scope, ids, self.known_at)

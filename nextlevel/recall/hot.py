@@ -133,9 +133,6 @@ class HotScope:
         """What is held of these blocks: of those that have a vector, so that nothing more has to be read of them."""
         return {id: self._entries[self._row[id]] for id in ids if id in self._row and id in self._vectors}
 
-    def cosines(self, ids: Collection[UUID], vector: Vector) -> dict[UUID, float]:
-        return self._vectors.cosines(ids, vector)
-
     async def rules(self) -> list[Entry]:
         holding = self._rows.holding(self._rows.used(self._rules), datetime.now(UTC))
         return [self._entries[row] for row in holding[:RULES].tolist()]

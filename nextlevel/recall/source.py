@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 from uuid import UUID
 
@@ -107,13 +107,8 @@ class Source(Protocol):
 
 
 def _said(held: frozenset[str]) -> Said:
-    parts = [part for word in held if len(word) >= SHORTEST_COMPOUND for part in _parts(word)]
-    return Said.of(held.union(parts) if parts else held)
-
-
-@lru_cache(maxsize=65_536)
-def _parts(word: str) -> tuple[str, ...]:
-    return tuple(stem(part) for part in compound(word))
+    parts = [stem(part) for word in held if len(word) >= SHORTEST_COMPOUND for part in compound(word)]
+    return Said.of(held.union(parts))
 
 
 def adds(context: str, text: str) -> bool:
