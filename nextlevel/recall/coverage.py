@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
 
-from nextlevel.lang.lexicon import alike
+from nextlevel.lang.lexicon import SHORTEST_COMPOUND, alike, compound
+from nextlevel.lang.tokens import stem
 
 from .query import Term
 
@@ -30,8 +31,10 @@ class Said:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Said:
-        """With forms, so that another form of one of the words is found too."""
+        """With what compounds are made of, and with forms, so that another form of one of the words is found too."""
         held = frozenset(words)
+        parts = [stem(part) for word in held if len(word) >= SHORTEST_COMPOUND for part in compound(word)]
+        held = held.union(parts)
         return cls(held, _long_ones(held))
 
     def also(self, words: frozenset[str]) -> Said:

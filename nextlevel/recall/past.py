@@ -9,9 +9,8 @@ from functools import cache
 from importlib.resources import files
 
 from nextlevel.lang.dump import without_dump
-from nextlevel.lang.lexicon import compound
 from nextlevel.lang.roots import root
-from nextlevel.lang.tokens import fold, stem, words
+from nextlevel.lang.tokens import fold, words
 from nextlevel.safety.injection import suspicious
 from nextlevel.store.passages import Said as Turn
 
@@ -95,8 +94,7 @@ def _evidence(heard: Heard, turn: Turn, said: Said, demand: Demand) -> float:
 
 
 def _said(turn: Turn) -> Said:
-    held = frozenset(words(without_dump(turn.said)[0]))
-    return Said.of(held.union(*(map(stem, compound(word)) for word in held)))
+    return Said.of(words(without_dump(turn.said)[0]))
 
 
 def speaks_of_it(heard: Heard) -> bool:

@@ -9,8 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from nextlevel.inference import Vector
-from nextlevel.lang.lexicon import SHORTEST_COMPOUND, compound
-from nextlevel.lang.tokens import content_words, stem, words
+from nextlevel.lang.tokens import content_words, words
 from nextlevel.model import Block, block_text
 from nextlevel.store.search import Found, Nearest
 
@@ -47,7 +46,7 @@ class Entry:
     @cached_property
     def said(self) -> Said:
         """Its words and what compounds among them are made of, to be compared with a query's."""
-        return _said(self.words)
+        return Said.of(self.words)
 
     @cached_property
     def shown(self) -> Said | None:
@@ -56,7 +55,7 @@ class Entry:
         if not block.context:
             return None
         text = sentence(block)
-        return None if adds(block.context, text) else _said(frozenset(words(text)))
+        return None if adds(block.context, text) else Said.of(words(text))
 
     def split(self) -> None:
         """Have its words found now, when there is time, and not when they are compared."""
@@ -104,11 +103,6 @@ class Source(Protocol):
     async def passages(self, sought: Sought, vector: Vector | None) -> list[Heard]:
         """The past turns that fit best, best first."""
         ...
-
-
-def _said(held: frozenset[str]) -> Said:
-    parts = [stem(part) for word in held if len(word) >= SHORTEST_COMPOUND for part in compound(word)]
-    return Said.of(held.union(parts))
 
 
 def adds(context: str, text: str) -> bool:
