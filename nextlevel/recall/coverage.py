@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
@@ -19,6 +19,9 @@ _COUNTED_TERMS = 5
 # to 0.045.
 VECTOR_FROM, _VECTOR_FULL = 0.02, 0.10
 _NEAR = 0.25
+# "Saved" is less of a sign than what was saved. Which turn comes first goes by all words alike: a turn that says even
+# these is the likelier one (LoCoMo's tuning half, recall@10: .789 so, .782 where they count half in both).
+_COMMON_WORD = 0.5
 _SHORTEST_FORM = 5  # letters: shorter words are compared as they stand
 
 
@@ -121,15 +124,17 @@ class Weighed:
         return [term.whole for term in self.terms if term.covered(said)]
 
 
-def weigh(terms: Iterable[Term], weights: Mapping[str, float], units: int) -> Weighed:
+def weigh(terms: Iterable[Term], weights: Mapping[str, float], units: int, common: Collection[str]) -> Weighed:
     """Weigh the terms of a query by the idf of their words in `units` texts.
 
-    A word that no text has weighs most: that it is missing says most. An identifier weighs as its rarest word.
+    A word that no text has weighs most: that it is missing says most. An identifier weighs as its rarest word, one of
+    the `common` words that a question is put with half.
     """
     unknown = rarest(units)
     weighed = []
     for term in terms:
         weight = max(weights.get(word, 0.0) for word in term.words) or unknown
+        weight *= _COMMON_WORD if term.whole in common else 1.0
         parts = [weights.get(part, unknown) for part in term.parts]
         shares = tuple((part, weight * each / sum(parts)) for part, each in zip(term.parts, parts, strict=True))
         weighed.append(WeighedTerm(term.whole, weight, shares))

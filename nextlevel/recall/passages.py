@@ -21,6 +21,7 @@ from nextlevel.lang.tokens import words
 from nextlevel.lang.when import When
 from nextlevel.store.passages import Passage
 
+from . import asked
 from .coverage import Said, Weighed, weigh
 from .passage_rows import Floats, PassageRows, Rows
 from .query import Query, Term
@@ -46,11 +47,13 @@ _BY_SIGNS, _BY_WORDS = 300, 200
 class Sought:
     """What is looked for in past turns: the roots of a query's terms, names that may be speakers, and a named time.
 
-    `asides` are roots that say nothing of what it is about: those of the time itself, of "what did I say".
+    `asides` are roots that say nothing of what it is about: those of the time itself, of "what did I say"; `common`
+    those of words that a question is merely put with.
     """
 
     terms: tuple[Term, ...]
     asides: frozenset[str]
+    common: frozenset[str]
     names: frozenset[str]
     when: When | None
 
@@ -61,7 +64,8 @@ class Sought:
         terms = (Term(root(whole), tuple(root(part) for part in parts)) for whole, parts in apart)
         if when is not None:
             asides |= frozenset(root(word) for word in words(when.said))
-        return cls(tuple(dict.fromkeys(terms)), asides, query.names, when)
+        common = frozenset(root(term.whole) for term in query.terms if asked.is_common(term.whole))
+        return cls(tuple(dict.fromkeys(terms)), asides, common, query.names, when)
 
     @property
     def about(self) -> tuple[Term, ...]:
@@ -156,7 +160,7 @@ class PassageIndex:
         idf = self._idf(sought.words, total, {} if whole is None else whole.counts)
         holding = {word: self._holding(word) for word in idf}
         alone, in_context = self._by_words(idf, holding)
-        weighed = weigh(sought.about, idf, total)
+        weighed = weigh(sought.about, idf, total, sought.common)
         trust = 1.0 if vector is None else min(self._best_coverage(weighed, holding) / _WORDS_TRUSTED_FROM, 1.0)
         score = trust * (_WORDS * _z(alone, total) + _WORDS_IN_CONTEXT * _z(in_context, total))
         rows, lifts = self._rows.used(), np.full(self._rows.count, np.nan)

@@ -2,13 +2,17 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
+from nextlevel.inference import Vector
+from nextlevel.lang.passages import search_words
 from nextlevel.recall import Mode
 from nextlevel.recall.answer import Rung
 from nextlevel.recall.coverage import WeighedTerm, whole
-from nextlevel.recall.passages import Heard
+from nextlevel.recall.passages import Heard, PassageIndex, Sought
 from nextlevel.recall.past import asks_what_was_said, quote, scores
+from nextlevel.recall.query import read
 from nextlevel.store.passages import Passage, Said
 from tests.support.memory import JUNE, person
 
@@ -159,3 +163,26 @@ def test_a_turn_is_scored_as_a_fact_that_says_as_much(lift, score):
     """Where no meaning is compared, nearness is missing to all: measured by it, facts of little pushed out the turn."""
     passage = Passage("i:1", "s", 1, JUNE, "", False, ("mtu",), None)
     assert [score] == scores([Heard(passage, 1.0, lift, frozenset({"mtu"}), whole([WeighedTerm("mtu", 3.0)], 5.0))])
+
+
+def test_a_word_that_a_question_is_put_with_outweighs_no_nearness():
+    """ "When is a copy of the data saved?": "saved" alone says little, what it names is a sign."""
+    texts = ["Logs are saved for a month", "The database goes to tape at three", *(f"filler {n}" for n in range(18))]
+    cosines = [0.64, 0.7, *(0.5 + 0.002 * n for n in range(18))]
+
+    def first(question: str) -> str:
+        index = PassageIndex(2)
+        index.put(
+            Passage(str(place), str(place), 1, JUNE, "", False, tuple(search_words(text, "", JUNE)), _at(cosine))
+            for place, (text, cosine) in enumerate(zip(texts, cosines, strict=True))
+        )
+        index.settle()
+        return texts[int(index.find(Sought.of(read(question), None), _at(1.0), limit=1)[0].passage.turn_id)]
+
+    assert first("When is a copy of the data saved?") == texts[1]
+    assert first("When is a copy of the logs made?") == texts[0]
+
+
+def _at(cosine: float) -> Vector:
+    """A vector of length 1 that stands so near to the first axis."""
+    return np.array([cosine, (1 - cosine**2) ** 0.5], dtype=np.float32)
