@@ -31,8 +31,7 @@ _WORDS, _WORDS_IN_CONTEXT, _VECTOR = 1.0, 1.0, 2.0
 # A share of the scores of the turns just before and after: an answer often stands beside the words that were asked for.
 _NEIGHBOUR = 0.3
 # Where no passage says this share of the query, the question was put in other words: words then count less, as far as
-# there are vectors. Of that share "saved" is half a sign of what was saved; in the order itself all words count alike
-# (half there too: .782 for .790).
+# there are vectors.
 _WORDS_TRUSTED_FROM = 0.8
 # Who spoke, when, and whether it can be an answer at all.
 _SPEAKER, _DATE, _WEAK = 1.0, 1.0, -0.3
@@ -161,9 +160,8 @@ class PassageIndex:
         idf = self._idf(sought.words, total, {} if whole is None else whole.counts)
         holding = {word: self._holding(word) for word in idf}
         alone, in_context = self._by_words(idf, holding)
-        weighed = weigh(sought.about, idf, total)
-        signs = weigh(sought.about, idf, total, sought.common)
-        trust = 1.0 if vector is None else min(self._best_coverage(signs, holding) / _WORDS_TRUSTED_FROM, 1.0)
+        weighed = weigh(sought.about, idf, total, sought.common)
+        trust = 1.0 if vector is None else min(self._best_coverage(weighed, holding) / _WORDS_TRUSTED_FROM, 1.0)
         score = trust * (_WORDS * _z(alone, total) + _WORDS_IN_CONTEXT * _z(in_context, total))
         rows, lifts = self._rows.used(), np.full(self._rows.count, np.nan)
         if vector is not None and self._rows.compared.any():

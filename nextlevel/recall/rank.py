@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from nextlevel.lang.tokens import words
@@ -127,8 +126,9 @@ def behind(ranking: Ranking, why: str) -> Ranking:
     return Ranking((), (*(replace(each, why=why) for each in ranking.kept), *ranking.dropped))
 
 
-class _Judged(NamedTuple):
-    """A candidate under judgement: a tuple, since 180 are made for a question, and a frozen dataclass takes longer."""
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A candidate under judgement."""
 
     candidate: Candidate
     said: Said
