@@ -10,6 +10,7 @@ import os
 import platform
 import random
 import sqlite3
+import statistics
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -86,11 +87,14 @@ class Report:
 
     def finish(self, figures: dict[str, Any]) -> int:
         """Print goals and figures; the exit code."""
+        self.machine["loop_ms_at_end"] = loop_ms()
         for kind, bounds in (("goal", self.goals), ("stretch", self.stretches)):
             for bound in bounds:
                 limit = f"≤ {bound['most']}" if "most" in bound else f"≥ {bound['least']}"
                 mark = "holds" if bound["holds"] else "MISSED"
                 print(f"{kind:<8} {mark:<7} {bound['name']}: {bound['value']} ({limit})", file=sys.stderr)
+        at_start, at_end = self.machine.get("loop_ms_at_start"), self.machine["loop_ms_at_end"]
+        print(f"the machine's own speed: a loop took {at_start} ms at start, {at_end} at the end", file=sys.stderr)
         ok = all(bound["holds"] for bound in self.goals)
         took_s = round(time.monotonic() - self._since, 1)
         document = {
@@ -132,8 +136,20 @@ def machine() -> dict[str, Any]:
         "sqlite": sqlite3.sqlite_version,
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
         "load_at_start": [round(load, 2) for load in os.getloadavg()],
+        "loop_ms_at_start": loop_ms(),
         "at": time.strftime("%Y-%m-%d %H:%M %Z"),
     }
+
+
+def loop_ms() -> float:
+    """How long 200,000 steps of Python take here and now: cores that are shared may be half as fast an hour later."""
+
+    def once() -> float:
+        since = time.perf_counter()
+        sum(step * step for step in range(200_000))
+        return 1000 * (time.perf_counter() - since)
+
+    return round(statistics.median(once() for _ in range(15)), 1)
 
 
 def _cpu() -> str:
@@ -164,7 +180,8 @@ def run(name: str, bench: Bench, parser: argparse.ArgumentParser) -> int:
     told = report.machine
     print(
         f"{name}, seed {options.seed}; {told['cpu']}, {told['cores']} cores, {told['memory_gib']} GiB, "
-        f"{told['kernel']}, Python {told['python']}; load {told['load_at_start'][0]} at start",
+        f"{told['kernel']}, Python {told['python']}; load {told['load_at_start'][0]}, "
+        f"a loop takes {told['loop_ms_at_start']} ms",
         file=sys.stderr,
     )
     try:

@@ -48,7 +48,9 @@ def test_figures_come_with_machine_and_seed(told: tuple[str, int, dict[str, Any]
     _, _, line = told
     assert 7 == line["seed"]
     assert line["quick"] is True
-    assert {"cpu", "cores", "memory_gib", "kernel", "python", "load_at_start"} <= line["machine"].keys()
+    machine = line["machine"]
+    assert {"cpu", "cores", "memory_gib", "kernel", "python", "load_at_start"} <= machine.keys()
+    assert min(machine["loop_ms_at_start"], machine["loop_ms_at_end"]) > 0
     assert line["figures"]
 
 
