@@ -87,7 +87,7 @@ class Report:
 
     def finish(self, figures: dict[str, Any]) -> int:
         """Print goals and figures; the exit code."""
-        self.machine["loop_ms_at_end"] = loop_ms()
+        self.machine["loop_ms_at_end"] = _loop_ms()
         for kind, bounds in (("goal", self.goals), ("stretch", self.stretches)):
             for bound in bounds:
                 limit = f"≤ {bound['most']}" if "most" in bound else f"≥ {bound['least']}"
@@ -136,12 +136,12 @@ def machine() -> dict[str, Any]:
         "sqlite": sqlite3.sqlite_version,
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
         "load_at_start": [round(load, 2) for load in os.getloadavg()],
-        "loop_ms_at_start": loop_ms(),
+        "loop_ms_at_start": _loop_ms(),
         "at": time.strftime("%Y-%m-%d %H:%M %Z"),
     }
 
 
-def loop_ms() -> float:
+def _loop_ms() -> float:
     """How long 200,000 steps of Python take here and now: cores that are shared may be half as fast an hour later."""
 
     def once() -> float:
